@@ -25,8 +25,8 @@ pub const COMPLETIONS_MAX: usize = 10;
 const BEGINNING_CHARS_MIN: usize = 2;
 /// Terms of which words are looked for, once for titles and once for all fields.
 const TERMS_TRIED_MAX: usize = 20;
-/// Somebody is waiting at each letter: it takes at most this part of what a query may.
-const PART_OF_QUERY: usize = 16;
+/// A completion is computed for each letter that is typed, so it may take only this part of the steps of a query.
+const PART_OF_QUERY: usize = 64;
 
 impl Searcher {
     /// Whole queries that `text` may become when its last word is finished, the likeliest first; none if it ends behind a
@@ -46,7 +46,7 @@ impl Searcher {
             return Ok(Vec::new());
         };
         let (before, typed) = text.split_at(typed.start);
-        let plain = self.analyzer.without_stemmer();
+        let plain = &self.plain;
         let beginning = plain.terms(typed).concat();
         if beginning.chars().count() < BEGINNING_CHARS_MIN {
             return Ok(Vec::new());
@@ -61,6 +61,9 @@ impl Searcher {
         );
         let mut words: Vec<String> = Vec::new();
         for fields in sources {
+            if words.len() >= COMPLETIONS_MAX {
+                break;
+            }
             for term in self.terms_begun(typed, &beginning, &fields, stop)? {
                 if words.len() >= COMPLETIONS_MAX || stop.is_set() {
                     break;

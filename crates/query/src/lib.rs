@@ -41,6 +41,7 @@ mod block_max;
 pub mod bm25;
 mod completion;
 mod config;
+mod edits;
 mod effort;
 mod error;
 pub mod evaluation;
@@ -76,7 +77,7 @@ pub use language::{
     DEPTH_MAX, DISTANCE_MAX, DateRange, LENGTH_BYTES_MAX, Query, TERMS_MAX, UnknownField,
     WIDTH_MAX, parse,
 };
-pub use prepared::{Answer, Prepared};
+pub use prepared::{Answer, Matches, Prepared};
 pub use prior::RankValues;
 pub use searcher::Searcher;
 pub use snippet::{Highlighter, Piece};

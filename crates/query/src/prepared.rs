@@ -32,6 +32,15 @@ pub struct Answer {
     pub partial: bool,
 }
 
+/// How many documents match a query. More of them are those with more that have every word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Matches {
+    /// Those that match and have every plain word.
+    pub with_all: u64,
+    /// All that match.
+    pub total: u64,
+}
+
 /// A query whose words are those of an index.
 pub struct Prepared<'a> {
     pub(crate) searcher: &'a Searcher,
@@ -117,9 +126,10 @@ impl Prepared<'_> {
         self.with_all.as_ref().map(|plan| self.count_of(plan)).transpose()
     }
 
-    /// How many documents match and have every plain word.
-    pub(crate) fn with_all(&self) -> Result<u64, QueryError> {
-        self.count_of(self.with_all.as_ref().unwrap_or(&self.plan))
+    /// How many documents match.
+    pub fn matches(&self) -> Result<Matches, QueryError> {
+        let total = self.count()?;
+        Ok(Matches { with_all: self.count_with_all()?.unwrap_or(total), total })
     }
 
     fn count_of(&self, plan: &Plan) -> Result<u64, QueryError> {

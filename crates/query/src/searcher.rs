@@ -28,6 +28,8 @@ use crate::{Config, Explanation, Hit, Query, QueryError, Stop};
 pub struct Searcher {
     pub(crate) index: Arc<Index>,
     pub(crate) analyzer: Analyzer,
+    /// The analyzer without its stemmer.
+    pub(crate) plain: Analyzer,
     ignored: BTreeSet<String>,
     pub(crate) config: Config,
     pub(crate) statistics: Arc<Statistics>,
@@ -47,6 +49,7 @@ impl Searcher {
     ) -> Result<Searcher, QueryError> {
         Ok(Searcher {
             ignored: ignored_terms(&analyzer),
+            plain: analyzer.without_stemmer(),
             statistics: Arc::new(Statistics::new(&index, &config)),
             prior: Prior::new(&index, &config, ranks)?,
             index,
@@ -63,6 +66,7 @@ impl Searcher {
         Searcher {
             index: Arc::clone(&self.index),
             analyzer: self.analyzer.clone(),
+            plain: self.plain.clone(),
             ignored: self.ignored.clone(),
             config: self.config.clone(),
             statistics: Arc::clone(&self.statistics),
@@ -117,11 +121,6 @@ impl Searcher {
     /// How many documents match.
     pub fn count(&self, query: &Query) -> Result<u64, QueryError> {
         self.prepare(query)?.count()
-    }
-
-    /// How many documents match and have every plain word.
-    pub fn count_with_all(&self, query: &Query) -> Result<u64, QueryError> {
-        self.prepare(query)?.with_all()
     }
 
     /// As [`Prepared::explain`].

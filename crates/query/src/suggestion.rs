@@ -1,201 +1,245 @@
-//! Suggestions: what was perhaps meant by a query that finds little.
+//! Suggestions: a query that finds more, for a query that finds little.
 //!
-//! A plain word that hardly any document has may be misspelt. What may have been meant are the terms of the lexicon that
-//! are a letter away, or two from five letters on (`expansion.rs`), and, since a stemmer does not know the ending of a
-//! misspelt word, its beginnings, if a word as written is so near. They are tried by distance, then by how many documents
-//! have them, the fewest words changed first; the first query that finds more is suggested.
+//! A plain word that few documents have may be misspelt. Its candidates are the words that are one edit away, and only
+//! if that gives no suggestion, words that are two edits away (`edits.rs`). Each candidate is analysed and looked up in
+//! the lexicon, and the term that most documents have is taken.
 //!
-//! What lives here: which words, by what, and in which order. What does not: results, which never change.
+//! What lives here: which words are doubted, and the choice among candidates. What does not: results, which a
+//! suggestion never changes.
 //!
-//! **Invariant.** A suggestion finds more than the query it stands for, and parses to what was counted. Words that are
-//! negated, in phrases, with a star or a distance, or with digits stay as they are. For a query at most [`WORDS_MAX`]
-//! words are changed and [`TRIES_MAX`] queries counted.
+//! **Invariant.** A suggestion has more results with all words than the query, or as many of these and more in all, and parses to what was counted. Words that are negated, in
+//! phrases, with a star or a distance, or with digits stay as they are. The work depends on the query, and not on the
+//! size of the lexicon: at most [`WORDS_MAX`] words are changed and [`WORDS_MAX`] + 1 queries counted. Candidates are
+//! looked up in the largest segment, and in others as far as [`LOOKUPS_MAX`] allows.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
-use index::Field;
+use index::{Field, Segment};
 use serde::Serialize;
 
-use crate::expansion::{Expander, Pattern};
+use crate::edits;
 use crate::written::Sought;
-use crate::{Hit, Query, QueryError, Searcher, Stop, parse};
+use crate::{Hit, Matches, Query, QueryError, Searcher, Stop, parse};
 
 /// With fewer results than this a query gets a suggestion, where there is one.
 pub const FEW_RESULTS: u64 = 3;
-/// A word that more documents have is taken for what it is.
+/// A word that more documents have is not doubted. One that any document has is doubted only if nothing is found.
 const RARE_DOCUMENTS: u64 = 2;
-/// A word that some documents have is doubted for one that more than so many times as many have.
+/// A word that documents have is doubted only for a word that more than this many times as many have.
 const TIMES_COMMONER: u64 = 10;
-/// A shorter word is near to too many others.
+/// A shorter word is near too many others.
 const WORD_CHARS_MIN: usize = 3;
-/// From so many characters on a word or a stem may be two letters away.
+/// A longer word is no misspelt word.
+const WORD_CHARS_MAX: usize = 32;
+/// A word of at least this length may be two edits away.
 const LONG_CHARS: usize = 5;
 /// Words of a query that may be changed.
-const WORDS_MAX: usize = 8;
-/// What is tried for a word.
-const CANDIDATES_MAX: usize = 3;
-/// Queries that are tried.
-const TRIES_MAX: usize = 16;
+const WORDS_MAX: usize = 4;
+/// Keys that are looked up for all words of a query, at one distance.
+const LOOKUPS_MAX: usize = 1 << 14;
+/// Terms of which a written word is looked for, for each word of a query.
+const TERMS_TRIED_MAX: usize = 2;
 
 /// A query that was perhaps meant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Suggestion {
     /// As it can be typed.
     pub query: String,
-    /// How many documents match it with all its words.
+    /// How many documents match it.
     pub total: u64,
 }
 
-/// A plain word of a query, and what it may be exchanged for.
+/// A plain word of a query that few documents have.
 struct Doubtful {
     field: Option<Field>,
     text: String,
-    /// What is tried, best first: the word itself if any document has it, or nothing else is known.
-    choices: Vec<String>,
+    /// How many documents have it.
+    documents: u64,
 }
 
-/// Something that was perhaps meant by a word.
-struct Candidate {
-    term: String,
-    documents: u64,
-    distance: usize,
-    word: String,
+/// A doubtful word, and the word that was perhaps meant.
+struct Change {
+    word: Doubtful,
+    meant: String,
 }
 
 impl Searcher {
-    /// What was perhaps meant by `query`, which has `total` results with all its words; `None` if these are enough, or
-    /// nothing is near that has more. `texts` gives the text of a document, where there is one: words are suggested as
-    /// they are written there or in titles. Once `stop` is set there is no suggestion.
+    /// Suggests a query near `query`, which has `found` results. `None` if enough of them have all words, or if no query
+    /// near it has more. `texts` gives the text of a document, where there is one: words are suggested as they are written
+    /// there or in titles. Once `stop` is set there is no suggestion.
     pub fn suggest<E: From<QueryError>>(
         &self,
         query: &Query,
-        total: u64,
+        found: Matches,
         stop: &Stop,
         mut texts: impl FnMut(&Hit) -> Result<Option<String>, E>,
     ) -> Result<Option<Suggestion>, E> {
-        if total >= FEW_RESULTS || stop.is_set() {
+        if found.with_all >= FEW_RESULTS {
             return Ok(None);
         }
-        let mut doubtful = self.doubtful(query)?;
-        let expander = Expander::new(&self.index, doubtful.len(), stop);
-        for word in &mut doubtful {
-            let candidates = self.candidates(&expander, word, &mut texts, stop)?;
-            word.choices.extend(candidates.into_iter().map(|candidate| candidate.word));
-            if word.choices.is_empty() {
-                word.choices.push(word.text.clone());
+        let mut doubtful = self.doubtful(query, found.total)?;
+        // One unknown word that stays is enough for a query of words that must all occur to find nothing.
+        let needs_all = needs_all_words(query);
+        let unknown = doubtful.iter().filter(|word| word.documents == 0).count();
+        if needs_all && unknown > WORDS_MAX {
+            return Ok(None);
+        }
+        doubtful.truncate(WORDS_MAX);
+        let lookups = LOOKUPS_MAX / doubtful.len().max(1);
+        let mut changes = Vec::new();
+        for word in doubtful {
+            match self.meant(&word, lookups, &mut texts, stop)? {
+                Some(meant) => changes.push(Change { word, meant }),
+                None if needs_all && word.documents == 0 => return Ok(None),
+                None => {}
             }
         }
-        Ok(self.first_better(query, total, &doubtful, stop)?)
+        Ok(self.first_better(query, found, &changes, stop)?)
     }
 
-    /// The plain words that hardly any document has.
-    fn doubtful(&self, query: &Query) -> Result<Vec<Doubtful>, QueryError> {
+    /// The first plain words that no document has, and where the query has no results, those that few documents have:
+    /// at most one more than may be changed.
+    fn doubtful(&self, query: &Query, total: u64) -> Result<Vec<Doubtful>, QueryError> {
+        let most = if total == 0 { RARE_DOCUMENTS } else { 0 };
         let mut words: Vec<(Option<Field>, String)> = Vec::new();
         each_plain(&mut query.clone(), |field, text| {
             let known = words.iter().any(|(other, word)| (*other, word) == (field, &*text));
-            if !known && text.chars().count() >= WORD_CHARS_MIN && !text.contains(char::is_numeric)
-            {
+            let is_word = (WORD_CHARS_MIN..=WORD_CHARS_MAX).contains(&text.chars().count());
+            if !known && is_word && !text.contains(char::is_numeric) {
                 words.push((field, text.clone()));
             }
         });
         let mut doubtful = Vec::new();
         for (field, text) in words {
+            if doubtful.len() > WORDS_MAX {
+                break;
+            }
             let terms = self.analyzer.terms(&text);
             let [term] = &terms[..] else { continue };
             let documents = self.documents_with(term, &fields_of(field))?;
-            if documents <= RARE_DOCUMENTS && doubtful.len() < WORDS_MAX {
-                let choices = if documents > 0 { vec![text.clone()] } else { Vec::new() };
-                doubtful.push(Doubtful { field, text, choices });
+            if documents <= most {
+                doubtful.push(Doubtful { field, text, documents });
             }
         }
         Ok(doubtful)
     }
 
-    /// What may have been meant by a word, the likeliest first.
-    fn candidates<E: From<QueryError>>(
+    /// The word that was perhaps meant by `word`.
+    fn meant<E: From<QueryError>>(
         &self,
-        expander: &Expander<'_>,
         word: &Doubtful,
+        lookups: usize,
         texts: &mut dyn FnMut(&Hit) -> Result<Option<String>, E>,
         stop: &Stop,
-    ) -> Result<Vec<Candidate>, E> {
-        let (typed, fields) = (word.text.to_lowercase(), fields_of(word.field));
-        let term = self.analyzer.terms(&word.text).concat();
-        let least = self.documents_with(&term, &fields)? * TIMES_COMMONER;
-        let farthest = |word: &str| if word.chars().count() < LONG_CHARS { 1 } else { 2 };
-        let from = |written: &str| strsim::osa_distance(&typed, &written.to_lowercase());
-        let mut found: Vec<Candidate> = Vec::new();
-        for (stem, documents) in self.stems(&word.text, &fields)? {
-            let fits = |written: &str| (1..=farthest(&typed)).contains(&from(written));
-            let sought = Sought { term: &stem, fields: &fields, typed: &word.text, fits: &fits };
-            let words = self.written(&sought, texts, stop)?.into_iter();
-            let nearest = words.min_by_key(|word| from(word)).filter(|_| documents > least);
-            found.extend(nearest.map(|word| {
-                let distance = from(&word);
-                Candidate { term: stem, documents, distance, word }
-            }));
-        }
-        for distance in 1..=farthest(&term) {
-            let letters = u32::try_from(distance).unwrap_or(u32::MAX);
-            let near = expander.most(&fields, &Pattern::Near(term.clone(), letters))?.most;
-            let is_new = |(other, documents): &(String, u64)| {
-                *documents > least && found.iter().all(|candidate| candidate.term != *other)
-            };
-            let near: Vec<_> = near.into_iter().filter(is_new).take(CANDIDATES_MAX).collect();
-            for (term, documents) in near {
-                let fits = |_: &str| true;
-                let sought =
-                    Sought { term: &term, fields: &fields, typed: &word.text, fits: &fits };
-                let words = self.written(&sought, texts, stop)?.into_iter();
-                let nearest = words.min_by_key(|word| from(word));
-                found.extend(nearest.map(|word| Candidate { term, documents, distance, word }));
+    ) -> Result<Option<String>, E> {
+        let typed = self.plain.terms(&word.text).concat();
+        let fields = fields_of(word.field);
+        let least = word.documents * TIMES_COMMONER;
+        for away in [edits::one_away, edits::two_away] {
+            let words = away(&typed);
+            let terms = self.terms_of(&words);
+            for term in self.commonest(&terms, word.field, lookups)? {
+                if self.documents_with(term, &fields)? <= least {
+                    continue;
+                }
+                let with_term = words.iter().zip(&terms).filter(|(_, other)| *other == term);
+                let mut forms: Vec<&str> = with_term.map(|(word, _)| word.as_str()).collect();
+                forms.sort_unstable();
+                forms.dedup();
+                let fits = |word: &str| forms.contains(&&*self.plain.terms(word).concat());
+                let sought = Sought { term, fields: &fields, typed: &word.text, fits: &fits };
+                let meant = match forms[..] {
+                    // Texts tell which of several forms are words, and whether a stem is one.
+                    [form] if form != term || self.analyzer.stemmer() == "none" => {
+                        let written = self.written(&sought, &mut |_| Ok::<_, E>(None), stop)?;
+                        written.into_iter().next().or_else(|| Some(form.to_owned()))
+                    }
+                    _ => self.written(&sought, texts, stop)?.into_iter().next(),
+                };
+                if meant.is_some() {
+                    return Ok(meant);
+                }
             }
-            if found.len() >= CANDIDATES_MAX {
+            if word.documents > 0 || typed.chars().count() < LONG_CHARS {
                 break;
             }
         }
-        found.sort_by_key(|candidate| (candidate.distance, Reverse(candidate.documents)));
-        found.truncate(CANDIDATES_MAX);
-        Ok(found)
+        Ok(None)
     }
 
-    /// The first query that finds more than `total`, of all that the choices of words make.
+    /// The term of each of these words.
+    fn terms_of(&self, words: &[String]) -> Vec<String> {
+        let mut maker = self.analyzer.uncached_term_maker();
+        words.iter().map(|word| maker.term(word).to_owned()).collect()
+    }
+
+    /// The terms that most documents have, at most [`TERMS_TRIED_MAX`]. Looks them up in the largest segments, in as many
+    /// of these as `lookups` allow.
+    fn commonest<'t>(
+        &self,
+        terms: &'t [String],
+        field: Option<Field>,
+        lookups: usize,
+    ) -> Result<Vec<&'t str>, QueryError> {
+        // A word that is worth suggesting is in a title or in a text.
+        let fields = field.map_or_else(|| vec![Field::Title, Field::Body], |field| vec![field]);
+        let keys = terms.len() * fields.len();
+        let mut segments: Vec<&Segment> = self.index.segments().iter().collect();
+        segments.sort_by_key(|segment| Reverse(segment.doc_count()));
+        let mut documents = vec![0_u64; terms.len()];
+        for segment in segments.into_iter().take((lookups / keys.max(1)).max(1)) {
+            for &field in &fields {
+                let asked: Vec<(Field, &str)> =
+                    terms.iter().map(|term| (field, term.as_str())).collect();
+                let found = segment.doc_frequencies(&asked)?;
+                for (sum, count) in documents.iter_mut().zip(found) {
+                    *sum += u64::from(count);
+                }
+            }
+        }
+        let mut found: Vec<(u64, &str)> =
+            documents.into_iter().zip(terms.iter().map(String::as_str)).collect();
+        found.retain(|(documents, _)| *documents > 0);
+        found.sort_unstable_by_key(|&(documents, term)| (Reverse(documents), term));
+        found.dedup();
+        found.truncate(TERMS_TRIED_MAX);
+        Ok(found.into_iter().map(|(_, term)| term).collect())
+    }
+
+    /// The first query that finds more than `before`: with all words changed that no document has, and then with one
+    /// of the others changed too.
     fn first_better(
         &self,
         query: &Query,
-        total: u64,
-        doubtful: &[Doubtful],
+        before: Matches,
+        changes: &[Change],
         stop: &Stop,
     ) -> Result<Option<Suggestion>, QueryError> {
-        let mut ahead = BTreeSet::from([(0, vec![0_usize; doubtful.len()])]);
-        for _ in 0..TRIES_MAX {
-            let Some((cost, chosen)) = ahead.pop_first() else { break };
-            for (number, word) in doubtful.iter().enumerate() {
-                if chosen[number] + 1 < word.choices.len() {
-                    let mut next = chosen.clone();
-                    next[number] += 1;
-                    ahead.insert((cost + 1, next));
-                }
-            }
+        let known = changes.iter().enumerate().filter(|(_, change)| change.word.documents > 0);
+        let also = known.map(|(number, _)| Some(number));
+        for also in std::iter::once(None).chain(also) {
+            let is_made =
+                |number: usize, change: &Change| change.word.documents == 0 || also == Some(number);
             let mut other = query.clone();
             each_plain(&mut other, |field, text| {
-                let mut words = doubtful.iter().zip(&chosen);
-                let same = |(word, _): &(&Doubtful, _)| word.field == field && word.text == *text;
-                if let Some((word, &choice)) = words.find(same) {
-                    text.clone_from(&word.choices[choice]);
+                let change = changes.iter().enumerate().find(|(number, change)| {
+                    let Change { word, .. } = change;
+                    is_made(*number, change) && word.field == field && word.text == *text
+                });
+                if let Some((_, change)) = change {
+                    text.clone_from(&change.meant);
                 }
             });
             let printed = other.to_string();
             if other == *query || !parse(&printed).is_ok_and(|parsed| parsed == other) {
                 continue;
             }
-            let found = self.prepare_until(&other, stop)?.with_all()?;
+            let found = self.prepare_until(&other, stop)?.matches()?;
             if stop.is_set() {
                 return Ok(None);
             }
-            if found > total {
-                return Ok(Some(Suggestion { query: printed, total: found }));
+            if found > before {
+                return Ok(Some(Suggestion { query: printed, total: found.total }));
             }
         }
         Ok(None)
@@ -217,6 +261,12 @@ fn each_plain(query: &mut Query, mut visit: impl FnMut(Option<Field>, &mut Strin
             _ => {}
         }
     }
+}
+
+/// Whether it consists of plain words, and every one of them must occur.
+fn needs_all_words(query: &Query) -> bool {
+    let is_word = |query: &Query| matches!(query, Query::Term { .. });
+    is_word(query) || matches!(query, Query::And(parts) if parts.iter().all(is_word))
 }
 
 fn fields_of(field: Option<Field>) -> Vec<Field> {

@@ -20,7 +20,7 @@ const TITLES_MAX: usize = 16;
 /// Texts looked at for one term.
 const TEXTS_MAX: usize = 3;
 /// How much of a text is looked at.
-const TEXT_BYTES_MAX: usize = 1 << 16;
+const TEXT_BYTES_MAX: usize = 1 << 14;
 /// No shorter beginning of a word is tried as its stem.
 const STEM_CHARS_MIN: usize = 3;
 /// How many letters a stemmer may have taken away.
@@ -107,7 +107,7 @@ impl Searcher {
         fields: &[Field],
     ) -> Result<Vec<(String, u64)>, QueryError> {
         let mut stems = self.analyzer.terms(word);
-        let whole = self.analyzer.without_stemmer().terms(word).concat();
+        let whole = self.plain.terms(word).concat();
         if self.analyzer.stemmer() != "none" {
             let ends: Vec<usize> = whole.char_indices().map(|(at, _)| at).collect();
             let ends = ends.into_iter().skip(STEM_CHARS_MIN).rev().take(SUFFIX_CHARS_MAX);

@@ -14,7 +14,9 @@ use std::time::SystemTime;
 use archive::{Archive, Location};
 use index::{Index, IndexError};
 use jobs::{Collection, Folding, JobsError, PagePointer, PageRow, PageTable, Vector};
-use query::{Explanation, Hit, Piece, Query, QueryError, RankValues, Searcher, Stop, Suggestion};
+use query::{
+    Explanation, Hit, Matches, Piece, Query, QueryError, RankValues, Searcher, Stop, Suggestion,
+};
 use serde::Serialize;
 
 use crate::ServeError;
@@ -291,8 +293,8 @@ impl Engine {
         let (total, with_all, mut notes) = (answer.total, answer.with_all, answer.notes);
         notes.extend_from_slice(&self.missing);
         notes.extend(self.without_text(&hits));
-        let few = with_all.unwrap_or(total);
-        let suggestion = searcher.suggest(query, few, stop, |hit| self.text(hit));
+        let found = Matches { with_all: with_all.unwrap_or(total), total };
+        let suggestion = searcher.suggest(query, found, stop, |hit| self.text(hit));
         // What is found is found, even if what more would be looked at is damaged.
         let suggestion = suggestion.unwrap_or_else(|error: ServeError| {
             notes.push(format!("What was perhaps meant cannot be told: {error}"));

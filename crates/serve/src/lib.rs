@@ -16,8 +16,8 @@ mod error;
 mod hosts;
 mod http;
 mod page;
-mod pool;
 mod places;
+mod pool;
 mod progress;
 mod state;
 

@@ -156,6 +156,11 @@ impl Analyzer {
         TermMaker { chain: Chain::new(self), cache: Some(self.caches.take()) }
     }
 
+    /// Makes terms of words that are not worth remembering.
+    pub fn uncached_term_maker(&self) -> TermMaker<'_> {
+        TermMaker { chain: Chain::new(self), cache: None }
+    }
+
     /// The terms of `text` in order.
     pub fn terms(&self, text: &str) -> Vec<String> {
         let mut terms = Vec::new();
@@ -167,7 +172,7 @@ impl Analyzer {
 /// Makes terms of words, one at a time.
 pub struct TermMaker<'a> {
     chain: Chain<'a>,
-    /// There until it is given back.
+    /// Missing once it is given back, and where words are not remembered.
     cache: Option<Cache>,
 }
 

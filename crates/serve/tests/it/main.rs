@@ -1,7 +1,7 @@
 //! Tests of the server over real sockets, on small collections.
 
-mod limits;
 mod connections;
 mod copies;
+mod limits;
 mod pages;
 mod site;

@@ -1,0 +1,140 @@
+//! Words that are an edit or two away from a word.
+//!
+//! An edit deletes, exchanges, replaces or inserts a letter (optimal string alignment). All words that are one edit away
+//! are given. Of those that are two edits away, those are given that need no new letter: both edits delete a letter,
+//! exchange two neighbours, or double a letter.
+//!
+//! **Invariant.** The number of words depends on the letters of the word alone, not on any lexicon.
+//!
+//! References: F. J. Damerau, "A technique for computer detection and correction of spelling errors", CACM 1964;
+//! P. Norvig, "How to write a spelling corrector", 2007.
+
+use std::ops::RangeInclusive;
+
+/// Code points that are looked at together for the letters of an alphabet.
+const BLOCK_BITS: u32 = 7;
+/// Behind these blocks are scripts with too many letters to try each of them.
+const LAST_ALPHABET: char = '\u{2dff}';
+
+/// Every word that is one edit away from `word`; a few of them twice.
+pub(crate) fn one_away(word: &str) -> Vec<String> {
+    let letters: Vec<char> = word.chars().collect();
+    let mut words = without_new_letters(&letters);
+    for new in alphabet(&letters) {
+        for at in 0..=letters.len() {
+            let (before, behind) = letters.split_at(at);
+            // A letter beside an equal one was doubled, and one for itself is no edit.
+            if before.last() != Some(&new) && behind.first() != Some(&new) {
+                words.push(join(&[before, &[new], behind]));
+            }
+            if let [replaced, rest @ ..] = behind
+                && *replaced != new
+            {
+                words.push(join(&[before, &[new], rest]));
+            }
+        }
+    }
+    words.retain(|other| other != word && !other.is_empty());
+    words
+}
+
+/// The words that are two edits away from `word` and need no new letter.
+pub(crate) fn two_away(word: &str) -> Vec<String> {
+    let letters: Vec<char> = word.chars().collect();
+    let once = distinct(without_new_letters(&letters), word);
+    let twice = once.iter().flat_map(|word| without_new_letters(&word.chars().collect::<Vec<_>>()));
+    let twice = distinct(twice.collect(), word).into_iter();
+    twice.filter(|word| once.binary_search(word).is_err()).collect()
+}
+
+/// `letters` with one letter deleted, exchanged with the next one, or doubled.
+fn without_new_letters(letters: &[char]) -> Vec<String> {
+    let mut words = Vec::new();
+    for at in 0..letters.len() {
+        let (before, behind) = letters.split_at(at);
+        words.push(join(&[before, &behind[1..]]));
+        words.push(join(&[before, &behind[..1], behind]));
+        if let [first, second, rest @ ..] = behind {
+            words.push(join(&[before, &[*second, *first], rest]));
+        }
+    }
+    words
+}
+
+/// The letters of the alphabets that `letters` are from.
+fn alphabet(letters: &[char]) -> Vec<char> {
+    let block = |letter: char| u32::from(letter) >> BLOCK_BITS;
+    let mut blocks: Vec<u32> =
+        letters.iter().filter(|&&letter| letter <= LAST_ALPHABET).map(|&c| block(c)).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    let range = |block: u32| -> RangeInclusive<u32> {
+        block << BLOCK_BITS..=(block << BLOCK_BITS) + (1 << BLOCK_BITS) - 1
+    };
+    let known = blocks.into_iter().flat_map(range).filter_map(char::from_u32);
+    known.filter(|c| c.is_alphabetic() && !c.is_uppercase()).collect()
+}
+
+fn join(parts: &[&[char]]) -> String {
+    let mut text = String::with_capacity(2 * parts.iter().map(|part| part.len()).sum::<usize>());
+    text.extend(parts.iter().copied().flatten());
+    text
+}
+
+/// The words in order, each once, without the word itself and without the empty one.
+fn distinct(mut words: Vec<String>, word: &str) -> Vec<String> {
+    words.retain(|other| other != word && !other.is_empty());
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against all words of a small alphabet.
+    #[test]
+    fn one_away_is_all_words_at_distance_one() {
+        let mut words = vec![String::new()];
+        for from in [0, 1, 4, 13, 40] {
+            let longer: Vec<String> = words[from..]
+                .iter()
+                .flat_map(|word| ["a", "b", "c"].map(|c| format!("{word}{c}")))
+                .collect();
+            words.extend(longer);
+        }
+        for word in ["a", "ab", "abc", "baab", "ccab"] {
+            let mut expected: Vec<&String> = words
+                .iter()
+                .filter(|other| !other.is_empty() && strsim::osa_distance(word, other) == 1)
+                .collect();
+            expected.sort();
+            let is_small = |word: &&String| word.bytes().all(|byte| byte <= b'c');
+            let found = distinct(one_away(word), word);
+            assert_eq!(found.iter().filter(is_small).collect::<Vec<_>>(), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn two_away_has_the_usual_slips() {
+        for (typed, meant) in
+            [("acomodate", "accommodate"), ("neccesary", "necessary"), ("tommorow", "tomorrow")]
+        {
+            assert!(two_away(typed).iter().any(|word| word == meant), "{typed}");
+        }
+        let two = two_away("gardening");
+        let mut distances = two.iter().map(|word| strsim::damerau_levenshtein("gardening", word));
+        assert!(distances.all(|distance| (1..=2).contains(&distance)));
+        assert!(two.len() < 1000, "{}", two.len());
+    }
+
+    #[test]
+    fn every_alphabet_has_its_own_letters() {
+        for (typed, meant) in [("gardnen", "garden"), ("сдержат", "содержат"), ("σπτι", "σπιτι")]
+        {
+            assert!(one_away(typed).iter().any(|word| word == meant), "{typed}");
+        }
+        assert!(one_away("图书馆").len() < 20);
+    }
+}
