@@ -38,7 +38,7 @@ pub(crate) const TEMPLATE: &str = include_str!("crivello.toml");
 pub(crate) struct Config {
     pub(crate) crawl: crawl::Config,
     pub(crate) analysis: page::AnalysisConfig,
-    pub(crate) dedup: neardup::Config,
+    pub(crate) dedup: jobs::FoldConfig,
     pub(crate) rank: jobs::RankConfig,
     pub(crate) index: index::Config,
     pub(crate) search: query::Config,
@@ -138,7 +138,6 @@ impl Config {
         [
             ("analysis", "term_bytes_max", analysis.term_bytes_max as f64, term_least, term_most),
             ("dedup", "distance_max", f64::from(dedup.distance_max), 0.0, 16.0),
-            ("dedup", "words_min", f64::from(dedup.words_min), 0.0, f64::from(u32::MAX)),
             ("rank", "damping", rank.damping, 0.0, 0.999),
             ("rank", "epsilon", rank.epsilon, 1e-15, 1.0),
             ("rank", "iterations_max", rank.iterations_max.into(), 1.0, 1_000_000.0),

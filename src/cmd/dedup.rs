@@ -8,7 +8,7 @@ use crate::context::{Context, Exit};
 use crate::pipeline;
 
 #[derive(clap::Args)]
-#[command(after_help = "Example:\n  crivello dedup --dir my-web --set dedup.distance_max=4")]
+#[command(after_help = "Example:\n  crivello dedup --dir my-web --set dedup.fold=identical")]
 pub(crate) struct Args {}
 
 #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime")]

@@ -111,6 +111,8 @@ struct Why {
     standing: Option<String>,
     /// Which page represents it, if another does.
     folded_behind: Option<String>,
+    /// How similar the texts of the two are, dates left out, from 0 to 1.
+    similarity: Option<f64>,
     /// Which address it names as its canonical one.
     canonical: Option<String>,
     /// Pages that stand behind it.
@@ -438,6 +440,10 @@ fn ask_pages(why: &mut Why, url: &Url, collection: &Collection) -> Result<()> {
         if let Some(folding) = Folding::open(collection, directory)? {
             let head = folding.representative(place).filter(|&head| head != place);
             why.folded_behind = head.map(|head| entries[head].url.clone());
+            why.similarity = match head {
+                Some(head) => jobs::similarity(&table, place, head)?,
+                None => None,
+            };
             why.copies = folding.behind(place).map(|copy| entries[copy].url.clone()).collect();
         }
     } else if let Some(target) = directory.redirect(url.as_str()) {

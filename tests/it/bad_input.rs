@@ -247,7 +247,7 @@ fn status_notices_what_is_behind() {
     };
     assert_eq!(behind(&[]), serde_json::json!([]));
     assert_eq!(behind(&["--set", "analysis.stemmer=none"]), serde_json::json!(["index"]));
-    assert_eq!(behind(&["--set", "dedup.distance_max=2"]), serde_json::json!(["index"]));
+    assert_eq!(behind(&["--set", "dedup.fold=off"]), serde_json::json!(["index"]));
     // A search goes by the analysis of the index, whatever the configuration says by now.
     let stem =
         |more: &[&str]| sandbox.json(&[&["search", "--dir", "web", "gardens"], more].concat());

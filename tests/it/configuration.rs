@@ -175,7 +175,7 @@ fn what_cannot_be_obeyed_is_refused_with_what_can() {
         ("crawl.contact=me", "write an e-mail address, or a web page"),
         ("crawl.user_agent=-1", "a name of letters"),
         ("search.k1=x", "it is the text \"x\", and must be a number"),
-        ("dedup.words_min=-1", "it is -1, and must be a whole number, from 0 to 4294967295"),
+        ("dedup.distance_max=-1", "it is -1, and must be a whole number, from 0 to 16"),
         ("crawl.resolve={ 'http://a/' = '127.0.0.1' }", "is no host"),
         ("crawl.resolve={ 'a.test' = '127.0.0.1', 'A.test' = '127.0.0.2' }", "twice"),
         ("crawl.dns_servers=['127.0.0.1:0']", "the usual one is 53"),
@@ -192,6 +192,7 @@ fn what_cannot_be_obeyed_is_refused_with_what_can() {
         ("serve.results_per_page=0", "it is 0, and must be from 1 to"),
         ("analysis.term_bytes_max=0", "it is 0, and must be from 4 to"),
         ("dedup.distance_max=17", "it is 17, and must be from 0 to 16"),
+        ("dedup.fold=all", "one of"),
     ] {
         let ran = check(&sandbox, assignment);
         assert!(ran.code == 2 && ran.stderr.contains(words), "{assignment}: {ran:#?}");

@@ -144,33 +144,52 @@ fn a_text_that_is_too_long_is_told_where_it_is_indexed_and_by_why() {
     assert!(!sandbox.run(&["index", "--dir", "web"]).stderr.contains("cut "), "nothing was read");
 }
 
-/// Pages of a catalogue that differ in the number of the part alone: a search for a number finds its page.
+/// Records that differ in a number or a character are all found, and equal ones are folded if that is set.
 #[test]
-fn every_part_of_a_catalogue_is_found_by_its_number() {
+fn every_record_is_found_by_what_only_it_says() {
     let sandbox = Sandbox::new();
     sandbox.done(&["init", "web"]);
     let kept = "A part for the old pump in the cellar, to be ordered from the office before noon on weekdays, with a \
                 seal of rubber and two screws, for all pumps that were built in the same works.";
-    let page = |id: &str, number: &str, seen: u32| {
-        format!(
-            "{{\"id\":\"{id}\",\"title\":\"Part {number}\",\"text\":\"{kept} {number}, seen {seen} times\"}}\n"
-        )
-    };
-    let pages = [
-        page("a", "BM1690", 1),
-        page("b", "BM1691", 2),
-        page("c", "BM-1700", 3),
-        page("d", "bm1691", 44),
+    let differing = [
+        ("part", format!("{kept} BM1690")),
+        ("part", format!("{kept} BM1691")),
+        ("", "Revenue 2019".to_owned()),
+        ("", "Revenue 2020".to_owned()),
+        ("", "Invoice of 1200".to_owned()),
+        ("", "Invoice of 3400".to_owned()),
+        ("C language", kept.to_owned()),
+        ("C++ language", kept.to_owned()),
+        ("C++ language", kept.to_owned()),
     ];
-    fs::write(sandbox.path("parts.jsonl"), pages.concat()).expect("a file");
+    let lines = differing.iter().zip(1..).map(|((title, text), id)| {
+        format!("{{\"id\":{id},\"title\":\"{title}\",\"text\":\"{text}\"}}\n")
+    });
+    fs::write(sandbox.path("parts.jsonl"), lines.collect::<String>()).expect("a file");
     sandbox.done(&["import", "parts.jsonl", "--dir", "web"]);
     sandbox.done(&["index", "--dir", "web"]);
-    for (query, found) in [("BM1690", "urn:crivello:a"), ("BM-1700", "urn:crivello:c")] {
-        assert!(sandbox.done(&["search", query, "--dir", "web"]).contains(found), "{query}");
+    for (query, id) in [
+        ("BM1690", 1),
+        ("BM1691", 2),
+        ("revenue 2019", 3),
+        ("revenue 2020", 4),
+        ("1200", 5),
+        ("3400", 6),
+    ] {
+        let found = sandbox.json(&["search", query, "--dir", "web"]);
+        assert_eq!(found["total"], 1, "{query}");
+        assert_eq!(found["hits"][0]["url"], format!("urn:crivello:{id}"), "{query}");
     }
-    assert!(sandbox.done(&["search", "BM1691", "--dir", "web"]).contains("urn:crivello:"));
-    // The two that differ in the counter alone are one.
-    assert_eq!(sandbox.json(&["status", "--dir", "web"])["duplicates"]["folded"], 1);
+    let folded = |set: &[&str]| {
+        sandbox.done(&[&["index", "--dir", "web"], set].concat());
+        sandbox.json(&[&["status", "--dir", "web"], set].concat())["duplicates"]["folded"].clone()
+    };
+    assert_eq!(folded(&[]), 0);
+    assert_eq!(folded(&["--set", "dedup.fold_records=true"]), 1);
+    let why = sandbox.json(&["why", "urn:crivello:9", "--dir", "web"]);
+    assert_eq!(why["folded_behind"], "urn:crivello:8", "{why:#}");
+    assert_eq!(why["similarity"], 1.0, "{why:#}");
+    assert_eq!(folded(&["--set", "dedup.fold_records=true", "--set", "dedup.fold=off"]), 0);
 }
 
 const TREC: &str = "

@@ -160,7 +160,10 @@ fn of_many_copies_the_first_are_shown_and_the_canonical_address_is() {
     assert_eq!(names(&before), 1, "{before}");
     sandbox.done(&["index", "--dir", "web", "-q"]);
     let said = sandbox.done(&["why", "--dir", "web", &server.url("/3")]);
-    assert!(names(&said) == 1 && said.contains("folded behind "), "{said}");
+    assert!(
+        names(&said) == 1 && said.contains("folded into ") && said.contains(", similarity 1.00\n"),
+        "{said}"
+    );
     let told = why(&sandbox, &server.url("/main"));
     assert_eq!(told["copies"].as_array().map(Vec::len), Some(14), "{told:#}");
     let said = sandbox.done(&["why", "--dir", "web", &server.url("/main")]);

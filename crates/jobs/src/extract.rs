@@ -495,7 +495,7 @@ fn text_of(
     let row = Box::new(PageRow {
         record_offset: record.location.offset,
         record_length: record.location.length,
-        fingerprint: fingerprint(&page.title, &page.text),
+        fingerprint: neardup::fingerprint(&page.title, &page.text),
         title: page.title,
         headings: page.headings.join("\n"),
         text: page.text,
@@ -503,6 +503,7 @@ fn text_of(
         language: page.language,
         charset: page.charset.name.to_owned(),
         noindex: robots.noindex,
+        is_record: false,
         canonical: canonical.map(String::from).unwrap_or_default(),
         links: links.collect(),
     });
@@ -516,7 +517,7 @@ impl Imported {
         PageRow {
             record_offset: record.location.offset,
             record_length: record.location.length,
-            fingerprint: fingerprint(&self.title, &self.text),
+            fingerprint: neardup::fingerprint(&self.title, &self.text),
             language: page::language_of(&self.text),
             title: self.title,
             headings: String::new(),
@@ -524,14 +525,11 @@ impl Imported {
             description: String::new(),
             charset: "UTF-8".to_owned(),
             noindex: false,
+            is_record: true,
             canonical: String::new(),
             links: Vec::new(),
         }
     }
-}
-
-fn fingerprint(title: &str, text: &str) -> neardup::Fingerprint {
-    neardup::fingerprint(&format!("{title}\n{text}"))
 }
 
 /// What became of a URL by a fetch that failed: that its page is not to be found, if the server said so all the same.

@@ -1,21 +1,75 @@
 //! Pages to clusters of near-duplicates, one representative each.
 //!
-//! Two pages are one cluster when their fingerprints are close (`neardup`) or when one names the
-//! other as its canonical URL, and so on transitively. The representative is the page that most of
-//! the others name as canonical, then the best ranked, then the one with the shortest URL, then the
-//! first in SURT order; a page that asks not to be found represents nothing if another can.
+//! Candidates are pages with the same identity (title and identifiers) and an equal digest or close `SimHash`es, and
+//! pages of which one names the other as its canonical URL. A candidate is compared word by word ([`PageWords`]) with
+//! the pages that may represent it, and folded behind one only if the two are similar enough.
 //!
-//! **Invariant.** A representative represents itself.
+//! Pages take their turn in the order in which they may represent others. First is the page that most others name as
+//! canonical, then the best ranked, then the one with the shortest URL, then the first in SURT order. Pages that ask
+//! not to be found come last. Each page folds behind the most similar representative before it, or becomes one itself.
+//!
+//! **Invariant.** A representative represents itself, and every page behind it was compared with it: a chain of
+//! small changes is not one cluster.
 
 use std::cmp::Reverse;
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
 
 use codes::vbyte;
+use neardup::{Dates, Fingerprint, PageWords, PermutedTables};
+use serde::{Deserialize, Serialize};
 
 use crate::pages::{Directory, put_text, take_text};
 use crate::rank::node_ranks;
 use crate::{Collection, JobsError, PageTable, Progress, Stage, disk};
 
-const MAGIC: [u8; 8] = *b"CRVDUPS\x01";
+/// The least similarity of near-duplicates.
+const SIMILARITY_MIN: f64 = 0.95;
+/// Representatives that a page is compared with, those with equal words aside.
+const TRIES_MAX: usize = 16;
+/// Close `SimHash`es that are kept for each.
+const CLOSE_MAX: usize = 32;
+/// Pages whose words are kept, since others may be compared with them.
+const CACHED_MAX: usize = 16;
+
+/// Which pages are folded: the section `[dedup]` of crivello.toml.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FoldConfig {
+    /// How similar pages must be.
+    pub fold: Fold,
+    /// Whether imported records are folded as pages are.
+    pub fold_records: bool,
+    /// Pages are compared if their `SimHash`es differ in at most this number of 64 bits.
+    pub distance_max: u32,
+}
+
+impl Default for FoldConfig {
+    fn default() -> Self {
+        Self { fold: Fold::default(), fold_records: false, distance_max: 3 }
+    }
+}
+
+/// How similar pages must be to be folded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fold {
+    /// No page is folded.
+    Off,
+    /// Title and text have the same words in the same order, dates included.
+    Identical,
+    /// Titles have the same words, and texts nearly the same, dates left out of both.
+    #[default]
+    Near,
+}
+
+impl Fold {
+    fn dates(self) -> Dates {
+        if self == Self::Near { Dates::LeftOut } else { Dates::Kept }
+    }
+}
+
+const MAGIC: [u8; 8] = *b"CRVDUPS\x02";
 
 /// What the stage found.
 #[derive(Debug, Clone, Copy, Default, serde::Serialize)]
@@ -113,7 +167,7 @@ impl Folding {
 /// Finds the clusters of the page table and chooses their representatives.
 pub fn fold(
     collection: &Collection,
-    config: &neardup::Config,
+    config: &FoldConfig,
     progress: Progress<'_>,
 ) -> Result<FoldReport, JobsError> {
     let table = PageTable::open(&collection.pages_dir())?;
@@ -128,11 +182,11 @@ pub fn fold(
         return Ok(FoldReport { pages, clusters, folded, up_to_date: true });
     }
     progress(Stage::Fold, 0, pages);
-    let fingerprints: Vec<_> = directory.entries().iter().map(|entry| entry.fingerprint).collect();
-    let mut clusters = Clusters::of(neardup::fold(&fingerprints, config));
-    let named = join_canonicals(directory, &mut clusters);
-    let representatives = choose(directory, &mut clusters, &named, ranks.as_deref());
-    let folding = Folding::new(source, representatives);
+    let mut clusters = Clusters::new(&table, config, ranks.as_deref());
+    if config.fold != Fold::Off {
+        clusters.find(progress)?;
+    }
+    let folding = Folding::new(source, clusters.representatives);
     folding.write(collection)?;
     progress(Stage::Fold, pages, pages);
     let (clusters, folded) = folding.counts();
@@ -144,16 +198,16 @@ pub fn is_folded(
     folding: &Folding,
     collection: &Collection,
     directory: &Directory,
-    config: &neardup::Config,
+    config: &FoldConfig,
 ) -> Result<bool, JobsError> {
     let ranks = node_ranks(collection, directory)?;
     Ok(folding.source == source_of(directory, config, ranks.as_deref()))
 }
 
-fn source_of(directory: &Directory, config: &neardup::Config, ranks: Option<&[f64]>) -> String {
-    let (distance_max, words_min) = (config.distance_max, config.words_min);
+fn source_of(directory: &Directory, config: &FoldConfig, ranks: Option<&[f64]>) -> String {
+    let FoldConfig { fold, fold_records, distance_max } = config;
     let ranks = identity(ranks.unwrap_or_default());
-    format!("{} {distance_max} {words_min} {ranks:016x}", directory.id())
+    format!("{} {fold:?} {fold_records} {distance_max} {ranks:016x}", directory.id())
 }
 
 /// Tells one vector of ranks from another.
@@ -165,71 +219,227 @@ fn identity(ranks: &[f64]) -> u64 {
     hasher.digest()
 }
 
-/// Joins each page with the page that it names as canonical; how often each page was named.
-fn join_canonicals(directory: &Directory, clusters: &mut Clusters) -> Vec<u32> {
+/// How similar the texts of two pages are, dates left out: 0 where their titles differ or a text is empty. `None` if
+/// one of them is gone.
+pub fn similarity(table: &PageTable, a: usize, b: usize) -> Result<Option<f64>, JobsError> {
+    let words = |place| words_of(table, place, Dates::LeftOut);
+    Ok(words(a)?.zip(words(b)?).map(|(a, b)| a.similarity(&b)))
+}
+
+/// The words of the page at `place`; `None` if it is gone.
+fn words_of(table: &PageTable, place: usize, dates: Dates) -> Result<Option<PageWords>, JobsError> {
+    let page = table.page(table.directory().entries()[place].pointer)?;
+    Ok(page.map(|(_, page)| PageWords::of(&page.title, &page.text, dates)))
+}
+
+/// Which page represents which, as far as is known.
+struct Clusters<'a> {
+    table: &'a PageTable,
+    config: &'a FoldConfig,
+    /// For each place the place of the page that it names as canonical, if that is another.
+    canonicals: Vec<Option<u32>>,
+    /// For each place its turn.
+    turns: Vec<u32>,
+    representatives: Vec<u32>,
+    /// Words of the last representatives.
+    cache: VecDeque<(u32, Rc<PageWords>)>,
+}
+
+impl<'a> Clusters<'a> {
+    /// Every page represents itself.
+    fn new(table: &'a PageTable, config: &'a FoldConfig, ranks: Option<&[f64]>) -> Self {
+        let directory = table.directory();
+        let canonicals = canonicals(directory);
+        let turns = turns(directory, &canonicals, ranks);
+        let representatives = (0..).take(turns.len()).collect();
+        Self { table, config, canonicals, turns, representatives, cache: VecDeque::new() }
+    }
+
+    /// Folds what can be folded.
+    fn find(&mut self, progress: Progress<'_>) -> Result<(), JobsError> {
+        let entries = self.table.directory().entries();
+        let mut pages: Vec<(u64, u32)> = (0..)
+            .zip(entries)
+            .filter(|(_, entry)| self.config.fold_records || !entry.is_record)
+            .map(|(place, entry)| (entry.fingerprint.identity, place))
+            .collect();
+        pages.sort_unstable_by_key(|&(identity, place)| (identity, self.turns[place as usize]));
+        let mut done = 0;
+        for alike in pages.chunk_by(|a, b| a.0 == b.0) {
+            if alike.len() > 1 {
+                let places: Vec<u32> = alike.iter().map(|&(_, place)| place).collect();
+                self.fold_alike(&places)?;
+            }
+            done += alike.len() as u64;
+            progress(Stage::Fold, done, entries.len() as u64);
+        }
+        Ok(())
+    }
+
+    /// Folds pages of the same identity, which are in the order of their turns.
+    fn fold_alike(&mut self, places: &[u32]) -> Result<(), JobsError> {
+        let entries = self.table.directory().entries();
+        let prints: Vec<_> =
+            places.iter().map(|&place| entries[place as usize].fingerprint).collect();
+        let candidates = Candidates::of(&prints, self.config);
+        // Representatives by their words, and by the class of their `SimHash`.
+        let (mut exact, mut classes) = (HashMap::new(), vec![Vec::new(); candidates.close.len()]);
+        for (number, &place) in places.iter().enumerate() {
+            let canonical = self.canonical_head(place);
+            if canonical.is_none() && !candidates.has_any(number) {
+                continue;
+            }
+            let words = words_of(self.table, place as usize, self.config.fold.dates())?;
+            let Some(words) = words.filter(|words| !words.is_empty()) else { continue };
+            let class = candidates.classes[number];
+            let key = words.digest();
+            let head = match exact.get(&key) {
+                Some(&head) => Some(head),
+                None if self.config.fold == Fold::Identical => None,
+                None => {
+                    let close = candidates.close[class].iter().flat_map(|&class| &classes[class]);
+                    let tries =
+                        canonical.into_iter().chain(classes[class].iter().chain(close).copied());
+                    let tries: Vec<u32> = tries.take(TRIES_MAX).collect();
+                    self.most_similar(&words, &tries)?
+                }
+            };
+            if let Some(head) = head {
+                self.representatives[place as usize] = head;
+            } else {
+                exact.insert(key, place);
+                classes[class].push(place);
+                self.keep(place, Rc::new(words));
+            }
+        }
+        Ok(())
+    }
+
+    /// The representative of the page that the one at `place` names as canonical, if it may represent that, too.
+    fn canonical_head(&self, place: u32) -> Option<u32> {
+        let entries = self.table.directory().entries();
+        let head = self.representatives[self.canonicals[place as usize]? as usize];
+        let [page, other] = [place, head].map(|place| &entries[place as usize]);
+        let is_alike = page.fingerprint.identity == other.fingerprint.identity;
+        let may_fold = self.config.fold_records || !other.is_record;
+        let is_before = self.turns[head as usize] < self.turns[place as usize];
+        Some(head).filter(|_| is_alike && may_fold && is_before)
+    }
+
+    /// Which of the pages at `tries` is most similar, if one is similar enough; of several the first by turn.
+    fn most_similar(&mut self, words: &PageWords, tries: &[u32]) -> Result<Option<u32>, JobsError> {
+        let mut best = None;
+        for &head in tries {
+            let Some(other) = self.cached(head)? else { continue };
+            let similarity = words.similarity(&other);
+            let turn = self.turns[head as usize];
+            let is_better = |&(least, before, _): &(f64, u32, u32)| {
+                similarity.total_cmp(&least).then_with(|| before.cmp(&turn)).is_gt()
+            };
+            if similarity >= SIMILARITY_MIN && best.as_ref().is_none_or(is_better) {
+                best = Some((similarity, turn, head));
+            }
+        }
+        Ok(best.map(|(_, _, head)| head))
+    }
+
+    fn cached(&mut self, place: u32) -> Result<Option<Rc<PageWords>>, JobsError> {
+        if let Some((_, words)) = self.cache.iter().find(|(held, _)| *held == place) {
+            return Ok(Some(Rc::clone(words)));
+        }
+        let words = words_of(self.table, place as usize, self.config.fold.dates())?.map(Rc::new);
+        if let Some(words) = &words {
+            self.keep(place, Rc::clone(words));
+        }
+        Ok(words)
+    }
+
+    fn keep(&mut self, place: u32, words: Rc<PageWords>) {
+        if self.cache.len() == CACHED_MAX {
+            self.cache.pop_front();
+        }
+        self.cache.push_back((place, words));
+    }
+}
+
+/// For each place the place of the page that it names as canonical, if that is another.
+fn canonicals(directory: &Directory) -> Vec<Option<u32>> {
     let places = directory.resolver();
-    let mut named = vec![0; directory.entries().len()];
-    for (place, entry) in (0_u32..).zip(directory.entries()) {
-        if let Some(&target) = places.get(entry.canonical.as_str())
-            && target != place
-        {
-            clusters.join(place, target);
-            named[target as usize] += 1;
-        }
-    }
-    named
-}
-
-fn choose(
-    directory: &Directory,
-    clusters: &mut Clusters,
-    named: &[u32],
-    ranks: Option<&[f64]>,
-) -> Vec<u32> {
-    let entries = directory.entries();
-    let count = u32::try_from(entries.len()).expect("the count of pages fits");
-    let better = |a: u32, b: u32| {
-        let worth = |place: u32| {
-            let at = place as usize;
-            (!entries[at].noindex, named[at])
-        };
-        let rank = |place: u32| ranks.map_or(0.0, |ranks| ranks[place as usize]);
-        let short = |place: u32| (Reverse(entries[place as usize].url.len()), Reverse(place));
-        let by_rank = || rank(a).total_cmp(&rank(b));
-        worth(a).cmp(&worth(b)).then_with(by_rank).then_with(|| short(a).cmp(&short(b))).is_gt()
+    let target = |(place, canonical): (u32, &str)| {
+        places.get(canonical).copied().filter(|&target| target != place)
     };
-    let mut best: Vec<u32> = (0..count).collect();
-    for place in 0..count {
-        let root = clusters.find(place) as usize;
-        if better(place, best[root]) {
-            best[root] = place;
-        }
-    }
-    (0..count).map(|place| best[clusters.find(place) as usize]).collect()
+    let names = directory.entries().iter().map(|entry| entry.canonical.as_str());
+    (0..).zip(names).map(target).collect()
 }
 
-/// Disjoint sets with path halving; roots are the smallest member.
-struct Clusters {
-    parents: Vec<u32>,
+/// For each place its turn: the sooner, the better it represents others.
+fn turns(directory: &Directory, canonicals: &[Option<u32>], ranks: Option<&[f64]>) -> Vec<u32> {
+    let entries = directory.entries();
+    let mut named = vec![0_u32; entries.len()];
+    for target in canonicals.iter().flatten() {
+        named[*target as usize] += 1;
+    }
+    let rank = |place: usize| ranks.map_or(0.0, |ranks| ranks[place]);
+    let mut order: Vec<usize> = (0..entries.len()).collect();
+    order.sort_by(|&a, &b| {
+        let worth = |place: usize| (entries[place].noindex, Reverse(named[place]));
+        let length = |place: usize| entries[place].url.len();
+        let by_rank = || rank(b).total_cmp(&rank(a));
+        worth(a).cmp(&worth(b)).then_with(by_rank).then_with(|| length(a).cmp(&length(b)))
+    });
+    let mut turns = vec![0; entries.len()];
+    for (turn, place) in (0..).zip(order) {
+        turns[place] = turn;
+    }
+    turns
 }
 
-impl Clusters {
-    /// From a list that names for each member the smallest of its set.
-    fn of(parents: Vec<u32>) -> Self {
-        Self { parents }
-    }
+/// Which pages of the same identity may be near-duplicates.
+struct Candidates {
+    /// For each page the class of those with its `SimHash`.
+    classes: Vec<usize>,
+    /// For each class the classes whose `SimHash`es are close.
+    close: Vec<Vec<usize>>,
+    /// For each page whether another has its `SimHash` or its digest.
+    has_equal: Vec<bool>,
+}
 
-    fn find(&mut self, mut place: u32) -> u32 {
-        while self.parents[place as usize] != place {
-            let parent = self.parents[place as usize];
-            self.parents[place as usize] = self.parents[parent as usize];
-            place = parent;
+impl Candidates {
+    fn of(prints: &[Fingerprint], config: &FoldConfig) -> Self {
+        let simhashes: Vec<u64> = prints.iter().map(|print| print.simhash).collect();
+        let tables = PermutedTables::build(&simhashes, config.distance_max);
+        let mut classes = vec![0; prints.len()];
+        let mut has_equal = vec![false; prints.len()];
+        let mut count = 0;
+        for class in tables.classes() {
+            for &page in class {
+                classes[page as usize] = count;
+                has_equal[page as usize] = class.len() > 1;
+            }
+            count += 1;
         }
-        place
+        let mut close = vec![Vec::new(); count];
+        if config.fold == Fold::Near {
+            tables.pairs(&mut |these, those| {
+                let [a, b] = [these, those].map(|class| classes[class[0] as usize]);
+                for (class, other) in [(a, b), (b, a)] {
+                    if close[class].len() < CLOSE_MAX {
+                        close[class].push(other);
+                    }
+                }
+            });
+        }
+        let mut digests = HashMap::new();
+        for (page, print) in prints.iter().enumerate() {
+            if let Some(other) = digests.insert(print.digest, page) {
+                has_equal[page] = true;
+                has_equal[other] = true;
+            }
+        }
+        Self { classes, close, has_equal }
     }
 
-    fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.find(a), self.find(b));
-        self.parents[a.max(b) as usize] = a.min(b);
+    fn has_any(&self, page: usize) -> bool {
+        self.has_equal[page] || !self.close[self.classes[page]].is_empty()
     }
 }

@@ -41,7 +41,7 @@ pub use collection::{Collection, Lock, Writer};
 pub use damage::discard_damaged;
 pub use error::JobsError;
 pub use extract::{ExtractOptions, ExtractReport, extract, extract_lag, files_read, is_text_cut};
-pub use fold::{FoldReport, Folding, fold, is_folded};
+pub use fold::{Fold, FoldConfig, FoldReport, Folding, fold, is_folded, similarity};
 pub use indexing::{IndexReport, Reuse, analysis_of, build_index, filters, index_lag, url_words};
 pub use interchange::{CiffReport, document_name, export_ciff, import_ciff, is_imported};
 pub use lag::Lag;

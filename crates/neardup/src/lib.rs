@@ -1,31 +1,32 @@
-//! Fingerprints of a text and how to find the close ones.
+//! Fingerprints of a text, how to find the close ones, and the exact comparison of two pages.
 //!
-//! What lives here: [`fingerprint`], a digest that is equal for texts equal after
-//! normalisation and a [`simhash`] that is close for close texts; [`PermutedTables`], which finds
-//! the close ones without comparing all with all; [`fold`], which makes clusters of them. Two pages that
-//! name different things by words with digits, as those of two spare parts do, are not close. What
-//! does not: HTML, URLs, files. A fingerprint sees text, a table sees numbers.
+//! What lives here: [`fingerprint`], which has a digest that is equal for texts equal after normalisation and a
+//! [`simhash`] that is close for close texts; [`PermutedTables`], which finds the close ones without comparing
+//! all with all; [`PageWords`], which compares two pages word by word. A fingerprint proposes, the comparison
+//! decides. What does not: HTML, URLs, files, and which page represents which.
 //!
-//! **Invariant.** A fingerprint depends on the text alone. It is stored, so that whoever stores it makes it anew where a
-//! version changes it (golden tests in `tests/it/golden.rs`).
+//! **Invariant.** A fingerprint depends on title and text alone. It is stored: a change of its values needs a new
+//! version of the files that hold it (golden tests in `tests/it/golden.rs`).
 //!
 //! ```
-//! use neardup::{Config, fingerprint, fold};
+//! use neardup::{Dates, PageWords, fingerprint};
 //!
-//! let pages = [
-//!     "Opening hours, last changed on Monday, 3 March 2025",
-//!     "A page about something else",
-//!     "Opening hours, last changed on Friday 27 June 2025",
-//! ];
-//! assert_eq!(fold(&pages.map(fingerprint), &Config::default()), [0, 1, 0]);
+//! let march = ("Hours", "Open from nine to five, last changed on Monday, 3 March 2025");
+//! let june = ("Hours", "Open from nine to five, last changed on Friday 27 June 2025");
+//! let may = ("Hours", "Open from nine to six, last changed on Friday 27 June 2025");
+//! let [march, june, may] = [march, june, may].map(|(title, text)| {
+//!     (fingerprint(title, text).digest, PageWords::of(title, text, Dates::LeftOut))
+//! });
+//! assert!(march.0 == june.0 && march.1.similarity(&june.1) == 1.0);
+//! assert!(march.1.similarity(&may.1) < 0.5);
 //! ```
 
 #![forbid(unsafe_code)]
 
-mod cluster;
 mod dates;
 mod digest;
 mod letter;
+mod shingles;
 mod simhash;
 mod tables;
 mod words;
@@ -33,27 +34,9 @@ mod words;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-pub use cluster::fold;
+pub use shingles::{Dates, PageWords};
 pub use simhash::simhash;
 pub use tables::PermutedTables;
-
-/// When two pages are taken for the same.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Config {
-    /// Pages with the same identifiers whose `SimHash`es differ in at most so many of 64 bits are folded. Any number is
-    /// correct; beyond about 8 unrelated pages begin to fold, and the search gets slow.
-    pub distance_max: u32,
-    /// Pages of fewer words are folded only if they are equal but for case, digits, dates,
-    /// punctuation and white space: a `SimHash` of few words says little.
-    pub words_min: u32,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Config { distance_max: 3, words_min: 20 }
-    }
-}
 
 /// What is kept of a text to recognise it again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -62,14 +45,12 @@ pub struct Fingerprint {
     pub simhash: u64,
     /// Equal for texts that differ in case, digits, dates, punctuation and white space only.
     pub digest: u64,
-    /// Which words with digits there are that name a thing (`BM1690`, `v2.3`), however often; 0 for none.
-    /// Pages in which these differ are never folded.
-    pub identifiers: u64,
-    /// How many words there are that hold no digit and belong to no date; at most 2³² – 1.
-    pub words: u32,
+    /// The title without dates, and the set of words with digits that name a thing (`BM1690`, `v2.3`). Pages in
+    /// which it differs are never folded.
+    pub identity: u64,
 }
 
-/// The fingerprint of `text`.
+/// The fingerprint of a page, of its title and text together.
 ///
 /// The features of the `SimHash` are pairs of neighbouring words, as often as they occur; the
 /// first word is paired with the beginning. Of single words, pairs and triples, with and without
@@ -85,16 +66,16 @@ pub struct Fingerprint {
 /// 24 texts stay within 3 bits when a word is changed (of those with spaces: 23).
 ///
 /// ```
-/// let print = neardup::fingerprint("The time is 12:45, 3 May 2024");
-/// assert_eq!(print, neardup::fingerprint("the TIME   is 9.15 (4 June 2025)"));
-/// assert_eq!(print.words, 3);
-/// assert_ne!(neardup::fingerprint("pump BM1690"), neardup::fingerprint("pump BM1691"));
+/// let print = neardup::fingerprint("Clock", "The time is 12:45, 3 May 2024");
+/// assert_eq!(print, neardup::fingerprint("Clock", "the TIME   is 9.15 (4 June 2025)"));
+/// assert_ne!(neardup::fingerprint("pump", "BM1690"), neardup::fingerprint("pump", "BM1691"));
 /// ```
-pub fn fingerprint(text: &str) -> Fingerprint {
+pub fn fingerprint(title: &str, text: &str) -> Fingerprint {
+    let text = format!("{title}\n{text}");
     let mut features = Vec::new();
     // The pairs that end with this word, with the one before, …
     let (mut pairs, mut previous) = ([0; 5], 0);
-    let whole = words::each(text, |word| {
+    let whole = words::each(&text, |word| {
         let hash = xxh3_64(word);
         pairs.rotate_right(1);
         pairs[0] = pair(previous, hash);
@@ -103,20 +84,18 @@ pub fn fingerprint(text: &str) -> Fingerprint {
         let is_of_few = letter::is_of_few(word);
         features.push(if is_of_few { pair(pair(first, middle), last) } else { last });
     });
-    let words = features.len();
     Fingerprint {
         simhash: simhash(features.into_iter(), u64::BITS),
         digest: digest::digest(&whole.letters),
-        identifiers: identity(whole.identifiers),
-        words: u32::try_from(words).unwrap_or(u32::MAX),
+        identity: identity(shingles::title_hash(title), whole.identifiers),
     }
 }
 
-/// One number for a set of hashes.
-fn identity(mut hashes: Vec<u64>) -> u64 {
-    hashes.sort_unstable();
-    hashes.dedup();
-    hashes.into_iter().fold(0, pair)
+/// One number for a title and the set of identifiers.
+fn identity(title: u64, mut identifiers: Vec<u64>) -> u64 {
+    identifiers.sort_unstable();
+    identifiers.dedup();
+    identifiers.into_iter().fold(title, pair)
 }
 
 /// The hash of two neighbouring words, from their hashes.

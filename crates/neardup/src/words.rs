@@ -5,7 +5,7 @@
 //!
 //! A word is a run of letters and digits. A character of a script that is written without spaces
 //! (Chinese, Japanese, Thai, …) is a word by itself. Words with a digit and [names of
-//! months and days](crate::dates) are left out, so that a page with today's date and a counter is
+//! months, days and time zones](crate::dates) are left out, so that a page with today's date and a counter is
 //! the page of yesterday.
 //!
 //! Of the words with a digit, some name a thing and are handed out apart, as *identifiers*: those that begin with

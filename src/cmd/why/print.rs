@@ -121,7 +121,10 @@ fn print_standing(out: &mut impl Write, why: &Why) -> Result<()> {
         writeln!(out, "  it names {} as its canonical address", talk::plain(canonical))?;
     }
     if let Some(head) = &why.folded_behind {
-        writeln!(out, "  folded behind {head}")?;
+        // Rounded down: 1.00 is equal.
+        let similarity = why.similarity.map(|similarity| (similarity * 100.0).floor() / 100.0);
+        let similarity = similarity.map(|similarity| format!(", similarity {similarity:.2}"));
+        writeln!(out, "  folded into {head}{}", similarity.unwrap_or_default())?;
     }
     for copy in why.copies.iter().take(COPIES_SHOWN_MAX) {
         writeln!(out, "  represents {copy}")?;

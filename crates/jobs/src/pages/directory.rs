@@ -19,7 +19,7 @@ use neardup::Fingerprint;
 use super::row::{Fate, Moment, PageHead, PagePointer, put_head, put_text, take_text, take_word};
 use crate::{JobsError, disk};
 
-const MAGIC: [u8; 8] = *b"CRVDIRE\x02";
+const MAGIC: [u8; 8] = *b"CRVDIRE\x03";
 /// Redirects that are followed from one URL before giving up.
 const HOPS_MAX: usize = 10;
 
@@ -36,6 +36,8 @@ pub struct Entry {
     pub fingerprint: Fingerprint,
     /// The page asks not to be found.
     pub noindex: bool,
+    /// It is an imported record, not a page of the web.
+    pub is_record: bool,
     /// Which URL it says it is a copy of, or nothing.
     pub canonical: String,
 }
@@ -115,7 +117,7 @@ impl Directory {
             put_text(&mut out, &entry.url);
             vbyte::write(&mut out, u64::try_from(entry.date_s).unwrap_or(0));
             out.extend_from_slice(&entry.pointer.pack().to_le_bytes());
-            put_head(&mut out, entry.fingerprint, entry.noindex, &entry.canonical);
+            put_head(&mut out, entry.fingerprint, entry.noindex, entry.is_record, &entry.canonical);
         }
         for list in [&self.redirects, &self.others] {
             vbyte::write(&mut out, list.len() as u64);
@@ -153,8 +155,16 @@ impl Directory {
             let url = take_text(input)?;
             let date_s = i64::try_from(vbyte::read(input)?).ok()?;
             let pointer = PagePointer::unpack(take_word(input)?);
-            let PageHead { fingerprint, noindex, canonical } = PageHead::decode(input)?;
-            entries.push(Entry { url, date_s, pointer, fingerprint, noindex, canonical });
+            let PageHead { fingerprint, noindex, is_record, canonical } = PageHead::decode(input)?;
+            entries.push(Entry {
+                url,
+                date_s,
+                pointer,
+                fingerprint,
+                noindex,
+                is_record,
+                canonical,
+            });
         }
         let redirects = take_pairs(input)?;
         let others = take_pairs(input)?;
@@ -235,6 +245,7 @@ impl DirectoryBuilder {
                 pointer,
                 fingerprint: page.fingerprint,
                 noindex: page.noindex,
+                is_record: page.is_record,
                 canonical: page.canonical,
             }),
             Fate::Redirect { target } => Standing::Redirect(target),

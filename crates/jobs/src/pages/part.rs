@@ -16,7 +16,7 @@ use super::row::{
 };
 use crate::{JobsError, disk};
 
-const MAGIC: [u8; 8] = *b"CRVPAGE\x05";
+const MAGIC: [u8; 8] = *b"CRVPAGE\x06";
 /// Rows gather until they are this many bytes.
 const BLOCK_BYTES: usize = 64 << 10;
 /// The limits of a page keep every row far below this; a block that claims more is damaged.

@@ -84,6 +84,8 @@ pub struct PageRow {
     pub charset: String,
     /// The page asks not to be found.
     pub noindex: bool,
+    /// It is an imported record, not a page of the web.
+    pub is_record: bool,
     /// Which URL it says it is a copy of, or nothing.
     pub canonical: String,
     /// For near-duplicates.
@@ -97,6 +99,7 @@ pub struct PageRow {
 pub(crate) struct PageHead {
     pub(crate) fingerprint: Fingerprint,
     pub(crate) noindex: bool,
+    pub(crate) is_record: bool,
     pub(crate) canonical: String,
 }
 
@@ -166,7 +169,7 @@ impl RowBytes {
         let (tag, text) = match fate {
             Fate::Page(page) => {
                 heads.push(0);
-                put_head(heads, page.fingerprint, page.noindex, &page.canonical);
+                put_head(heads, page.fingerprint, page.noindex, page.is_record, &page.canonical);
                 return page.encode_body(&mut self.bodies);
             }
             Fate::Redirect { target } => (1, target.as_str()),
@@ -207,14 +210,16 @@ pub(crate) fn decode(heads: &mut &[u8], bodies: &mut &[u8]) -> Option<Row> {
 impl PageHead {
     /// Reads what [`put_head`] wrote.
     pub(crate) fn decode(input: &mut &[u8]) -> Option<Self> {
+        let fingerprint = Fingerprint {
+            simhash: take_word(input)?,
+            digest: take_word(input)?,
+            identity: take_word(input)?,
+        };
+        let flags = take_byte(input)?;
         Some(Self {
-            fingerprint: Fingerprint {
-                simhash: take_word(input)?,
-                digest: take_word(input)?,
-                identifiers: take_word(input)?,
-                words: u32::try_from(vbyte::read(input)?).ok()?,
-            },
-            noindex: take_byte(input)? != 0,
+            fingerprint,
+            noindex: flags & NOINDEX != 0,
+            is_record: flags & RECORD != 0,
             canonical: take_text(input)?,
         })
     }
@@ -261,7 +266,7 @@ impl PageRow {
             let nofollow = take_byte(input)? != 0;
             links.push(OutLink { url, text, nofollow });
         }
-        let PageHead { fingerprint, noindex, canonical } = head;
+        let PageHead { fingerprint, noindex, is_record, canonical } = head;
         Some(Self {
             record_offset,
             record_length,
@@ -272,6 +277,7 @@ impl PageRow {
             language,
             charset,
             noindex,
+            is_record,
             canonical,
             fingerprint,
             links,
@@ -279,18 +285,23 @@ impl PageRow {
     }
 }
 
+/// Flags of a page: it asks not to be found.
+const NOINDEX: u8 = 1;
+/// It is an imported record.
+const RECORD: u8 = 2;
+
 /// Appends what the directory keeps of a page.
 pub(crate) fn put_head(
     out: &mut Vec<u8>,
     fingerprint: Fingerprint,
     noindex: bool,
+    is_record: bool,
     canonical: &str,
 ) {
     out.extend_from_slice(&fingerprint.simhash.to_le_bytes());
     out.extend_from_slice(&fingerprint.digest.to_le_bytes());
-    out.extend_from_slice(&fingerprint.identifiers.to_le_bytes());
-    vbyte::write(out, u64::from(fingerprint.words));
-    out.push(u8::from(noindex));
+    out.extend_from_slice(&fingerprint.identity.to_le_bytes());
+    out.push((u8::from(noindex) * NOINDEX) | (u8::from(is_record) * RECORD));
     put_text(out, canonical);
 }
 
@@ -333,9 +344,9 @@ mod tests {
 
     fn page() -> impl Strategy<Value = PageRow> {
         let links = vec(("\\PC{0,9}", "\\PC{0,9}", any::<bool>()), 0..4);
-        let fingerprint = (any::<u64>(), any::<u64>(), any::<u64>(), any::<u32>());
-        (vec("\\PC{0,20}", 7), any::<[u32; 2]>(), any::<bool>(), fingerprint, links).prop_map(
-            |(texts, numbers, noindex, (simhash, digest, identifiers, words), links)| PageRow {
+        let fingerprint = any::<[u64; 3]>();
+        (vec("\\PC{0,20}", 7), any::<[u32; 2]>(), any::<[bool; 2]>(), fingerprint, links).prop_map(
+            |(texts, numbers, [noindex, is_record], [simhash, digest, identity], links)| PageRow {
                 record_offset: u64::from(numbers[0]),
                 record_length: u64::from(numbers[1]),
                 title: texts[0].clone(),
@@ -345,8 +356,9 @@ mod tests {
                 language: texts[4].clone(),
                 charset: texts[5].clone(),
                 noindex,
+                is_record,
                 canonical: texts[6].clone(),
-                fingerprint: Fingerprint { simhash, digest, identifiers, words },
+                fingerprint: Fingerprint { simhash, digest, identity },
                 links: links
                     .into_iter()
                     .map(|(url, text, nofollow)| OutLink { url, text, nofollow })

@@ -104,7 +104,7 @@ impl Small {
         Built {
             link: jobs::link(collection, &silent).expect("linked"),
             rank: jobs::rank(collection, &RankConfig::default(), &silent).expect("ranked"),
-            fold: jobs::fold(collection, &neardup::Config::default(), &silent).expect("folded"),
+            fold: jobs::fold(collection, &jobs::FoldConfig::default(), &silent).expect("folded"),
             index: jobs::build_index(
                 collection,
                 config,

@@ -2,6 +2,7 @@
 
 mod collection;
 mod damage;
+mod fold;
 mod ranks;
 mod stages;
 mod updates;

@@ -160,12 +160,12 @@ fn links_become_arcs_and_anchors_through_redirects() {
 fn a_cluster_is_represented_by_its_canonical_then_its_best_ranked_page() {
     let small = Small::new();
     let dated = |day| format!("{} on {day} May 2025", prose(1));
-    let canonical = "<link rel=canonical href=http://z.test/>";
+    let canonical = "<title>Z</title><link rel=canonical href=http://z.test/>";
     small.archive(&[
         ("http://hub.test/", 1, html("", &format!("{}{}", link("http://m.test/", "m"), prose(9)))),
         ("http://a.test/", 1, html("<title>S</title>", &dated(1))),
         ("http://m.test/", 1, html("<title>S</title>", &dated(2))),
-        ("http://y.test/", 1, html(canonical, &prose(5))),
+        ("http://y.test/", 1, html(canonical, &prose(6))),
         ("http://z.test/", 1, html("<title>Z</title>", &prose(6))),
     ]);
     let built = small.build();
@@ -419,7 +419,7 @@ fn ranks_of_an_index_that_is_gone_are_not_those_of_the_next() {
     small.archive(&[("http://b.test/", 2, html("", &prose(2)))]);
     let silent = &silent;
     jobs::extract(&small.collection, &ExtractOptions::default(), silent).expect("extracted");
-    jobs::fold(&small.collection, &neardup::Config::default(), silent).expect("folded");
+    jobs::fold(&small.collection, &jobs::FoldConfig::default(), silent).expect("folded");
     let analysis = page::AnalysisConfig::default();
     let config = index::Config::default();
     let reuse = Reuse::Unchanged;

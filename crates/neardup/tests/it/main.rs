@@ -1,6 +1,6 @@
 //! Tests of the public interface.
 
-mod cluster;
 mod golden;
 mod realistic;
+mod similarity;
 mod tables;

@@ -55,7 +55,7 @@ pub(crate) fn index(collection: &Collection) {
     jobs::extract(collection, &ExtractOptions::default(), &silent).expect("extracted");
     jobs::link(collection, &silent).expect("linked");
     jobs::rank(collection, &jobs::RankConfig::default(), &silent).expect("ranked");
-    jobs::fold(collection, &neardup::Config::default(), &silent).expect("folded");
+    jobs::fold(collection, &jobs::FoldConfig::default(), &silent).expect("folded");
     let analysis = page::AnalysisConfig::default();
     let config = index::Config::default();
     jobs::build_index(collection, &config, &analysis, jobs::Reuse::Unchanged, &|_| {}, &silent)
