@@ -188,15 +188,19 @@ fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Contex
         }))?;
         return Ok(Exit::Done);
     }
-    let shown = if headers { &record.block } else { &*body };
+    write_out(if headers { &record.block } else { &body })?;
+    Ok(Exit::Done)
+}
+
+/// Writes bytes to standard output; a terminal gets no control characters.
+fn write_out(bytes: &[u8]) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     if out.is_terminal() {
-        out.write_all(visible(shown).as_bytes())?;
+        out.write_all(visible(bytes).as_bytes())?;
     } else {
-        out.write_all(shown)?;
+        out.write_all(bytes)?;
     }
-    out.flush()?;
-    Ok(Exit::Done)
+    out.flush()
 }
 
 /// Bytes for a terminal: text whose control characters are escapes, but for line breaks and tabs.
@@ -211,19 +215,6 @@ fn visible(bytes: &[u8]) -> String {
         }
     }
     visible
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_terminal_gets_no_control_characters() {
-        let page = "<p>\u{1b}[2J\u{9b}1m\u{202e}é\r\n\tb\rc\u{7f}".as_bytes();
-        let shown = visible(page);
-        assert_eq!(shown, "<p>\\u{1b}[2J\\u{9b}1m\\u{202e}é\n\tb\\u{d}c\\u{7f}");
-        assert_eq!(visible(b"\xff\x9b"), "\u{fffd}\u{fffd}");
-    }
 }
 
 /// The last capture that can be read, its record, and what is said of those behind it; an error if a later visit found the
@@ -412,4 +403,17 @@ fn without_body(record: &Record) -> String {
 
 fn with_causes(error: ArchiveError) -> String {
     format!("{:#}", anyhow::Error::new(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_gets_no_control_characters() {
+        let page = "<p>\u{1b}[2J\u{9b}1m\u{202e}é\r\n\tb\rc\u{7f}".as_bytes();
+        let shown = visible(page);
+        assert_eq!(shown, "<p>\\u{1b}[2J\\u{9b}1m\\u{202e}é\n\tb\\u{d}c\\u{7f}");
+        assert_eq!(visible(b"\xff\x9b"), "\u{fffd}\u{fffd}");
+    }
 }

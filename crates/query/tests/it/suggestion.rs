@@ -6,7 +6,9 @@ use index::{DocRecord, Field, Index, IndexWriter};
 use page::{AnalysisConfig, Analyzer};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use query::{Config, FEW_RESULTS, Hit, Matches, Query, QueryError, Searcher, Stop, Suggestion, parse};
+use query::{
+    Config, FEW_RESULTS, Hit, Matches, Query, QueryError, Searcher, Stop, Suggestion, parse,
+};
 
 /// Documents, each a title and a text, and a searcher over them.
 pub(crate) struct Library {
