@@ -109,7 +109,7 @@ fn hashes(text: &str, dates: Dates) -> Vec<u64> {
 fn cut<'a>(word: &'a str, words: &mut Vec<&'a str>) {
     let end = word.find([')', ']']).map_or(word.len(), |bracket| bracket + 1);
     let (date, after) = word.split_at(end);
-    if !after.is_empty() && dates::is_part(date) {
+    if after.starts_with(char::is_alphanumeric) && dates::is_part(date) {
         cut_unspaced(date, words);
         cut_unspaced(after, words);
     } else {
