@@ -100,8 +100,9 @@ impl PageCopy {
     pub(crate) fn of_response(
         content_type: &str,
         charset: &str,
-        block: Vec<u8>,
+        mut block: Vec<u8>,
     ) -> Result<Self, ServeError> {
+        block.shrink_to_fit();
         let record_bytes = block.len();
         let page = Box::new(archive::body_reader(block)?.take(COPY_BYTES_MAX));
         let content_type = content_type.to_ascii_lowercase();
