@@ -3,7 +3,7 @@
 //! What lives here: a reader that undoes the codings of a body as it is read. What does not: undoing them
 //! at once, which also tells whether the body is whole (`coding.rs`).
 //!
-//! **Invariant.** Beside the block, a reader needs the same memory whatever the body decodes to. It gives
+//! **Invariant.** The work is bounded. Beside the block, a reader needs the same memory whatever the body decodes to. It gives
 //! the bytes of [`HttpResponse::decoded_body`], unless a coding inside another one is damaged.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -14,10 +14,17 @@ use crate::{ArchiveError, HttpResponse, coding, parse_http};
 
 /// The most bytes that a body without a header of its own is tried for.
 const TRIED_BYTES_MAX: u64 = 16 << 20;
+/// The most bytes that one coding gives to the next. A coding can expand to a thousand times its size, and a decoder reads
+/// empty members without giving anything, so the work of several codings would not be bounded by the result.
+const LAYER_BYTES_MAX: u64 = 64 << 20;
 
 /// A reader of the decoded body of the response in `block`. It ends where the body breaks off or is damaged.
 /// The errors are those of [`HttpResponse::decoded_body`].
 pub fn body_reader(block: Vec<u8>) -> Result<Box<dyn Read + Send>, ArchiveError> {
+    reader(block, LAYER_BYTES_MAX)
+}
+
+fn reader(block: Vec<u8>, layer_bytes_max: u64) -> Result<Box<dyn Read + Send>, ArchiveError> {
     let answer = parse_http(&block)?;
     let (layers, start) = (answer.codings(), answer.body_offset);
     let HttpResponse { body, .. } = answer;
@@ -26,7 +33,7 @@ pub fn body_reader(block: Vec<u8>) -> Result<Box<dyn Read + Send>, ArchiveError>
     let body = chunks.map_or_else(|| body_of(block, start), |(body, _)| Cursor::new(body));
     let mut bytes: Box<dyn BufRead + Send> = Box::new(body);
     for name in layers.iter().take(coding::LAYERS_MAX) {
-        bytes = decoder(name, bytes)?;
+        bytes = decoder(name, Box::new(bytes.take(layer_bytes_max)))?;
     }
     Ok(Box::new(UntilError(bytes)))
 }
@@ -74,5 +81,37 @@ struct UntilError<R>(R);
 impl<R: Read> Read for UntilError<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         Ok(self.0.read(out).unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut out = GzEncoder::new(Vec::new(), Compression::fast());
+        out.write_all(bytes).expect("in memory");
+        out.finish().expect("in memory")
+    }
+
+    /// Members without content cost a decoder work and give nothing.
+    #[test]
+    fn a_coding_reads_a_bounded_part_of_the_one_before() {
+        let members = [gzip(b"").repeat(1000), gzip(b"text")].concat();
+        let head = b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip, gzip\r\n\r\n";
+        let block = [&head[..], &gzip(&members)].concat();
+        let read = |layer_bytes_max| {
+            let mut body = Vec::new();
+            reader(block.clone(), layer_bytes_max)?.read_to_end(&mut body).expect("read");
+            Ok::<_, ArchiveError>(body)
+        };
+        assert_eq!(read(members.len() as u64).expect("whole"), b"text");
+        let cut = read(members.len() as u64 / 2 + 1);
+        assert!(matches!(cut, Err(ArchiveError::DamagedCoding { .. })), "{cut:?}");
     }
 }
