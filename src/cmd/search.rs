@@ -21,6 +21,7 @@ const SHOWN_BYTES_MAX: usize = 200;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   crivello search solar panels
+  crivello search '+solar panels -coal'
   crivello search '\"city hall\" -site:example.org title:budget' -k 20
   crivello search '(garden OR kitchen) AND NOT winter' --explain
   crivello search '(solar roof)~8 comput* colour~1 date:2026'
@@ -66,7 +67,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if context.json {
         context.print_json(&results)?;
     } else {
-        let with_all = results.with_all.map(|count| format!(", {count} with all words"));
+        let with_all = results.with_all.filter(|_| results.total > 0);
+        let with_all = with_all.map(|count| format!(", {count} with all words"));
         let total = talk::count(results.total, "result");
         talk::say(context.quiet, &format!("{total}{}", with_all.unwrap_or_default()));
         if results.partial {

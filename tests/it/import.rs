@@ -171,8 +171,8 @@ fn every_record_is_found_by_what_only_it_says() {
     for (query, id) in [
         ("BM1690", 1),
         ("BM1691", 2),
-        ("revenue 2019", 3),
-        ("revenue 2020", 4),
+        ("+revenue +2019", 3),
+        ("+revenue +2020", 4),
         ("1200", 5),
         ("3400", 6),
     ] {

@@ -9,10 +9,14 @@
 //! References: F. J. Damerau, "A technique for computer detection and correction of spelling errors", CACM 1964;
 //! P. Norvig, "How to write a spelling corrector", 2007.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 /// Code points that are looked at together for the letters of an alphabet.
 const BLOCK_BITS: u32 = 7;
+/// Blocks whose letters are tried: those of most letters of a word, as for Latin with accents.
+const BLOCKS_MAX: usize = 2;
 /// Behind these blocks are scripts with too many letters to try each of them.
 const LAST_ALPHABET: char = '\u{2dff}';
 
@@ -61,13 +65,16 @@ fn without_new_letters(letters: &[char]) -> Vec<String> {
     words
 }
 
-/// The letters of the alphabets that `letters` are from.
+/// The letters of the alphabets that most of `letters` are from.
 fn alphabet(letters: &[char]) -> Vec<char> {
     let block = |letter: char| u32::from(letter) >> BLOCK_BITS;
-    let mut blocks: Vec<u32> =
-        letters.iter().filter(|&&letter| letter <= LAST_ALPHABET).map(|&c| block(c)).collect();
-    blocks.sort_unstable();
-    blocks.dedup();
+    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+    for &letter in letters.iter().filter(|&&letter| letter <= LAST_ALPHABET) {
+        *counts.entry(block(letter)).or_default() += 1;
+    }
+    let mut blocks: Vec<u32> = counts.keys().copied().collect();
+    blocks.sort_by_key(|block| Reverse(counts[block]));
+    blocks.truncate(BLOCKS_MAX);
     let range = |block: u32| -> RangeInclusive<u32> {
         block << BLOCK_BITS..=(block << BLOCK_BITS) + (1 << BLOCK_BITS) - 1
     };

@@ -21,11 +21,17 @@
 //! # The language
 //!
 //! `solar panels "city hall" -site:example.org title:budget`: a page must have the phrase, the field and one of the plain
-//! words, and is better with more of them; `+word` or `AND` require a word, `NOT` or `-` exclude one;
-//! `OR` or `|` between alternatives, binding less than that; parentheses; `"…"` for phrases; `comput*` for words that begin so, `colour~1` for those that differ in a letter; `(a b c)~8`, `a NEAR/8 b`
-//! for words near each other, `"a b"~8`, `a BEFORE/8 b` for those in order; `title:`, `headings:`, `body:`, `url:`,
-//! `anchor:` before a word or a phrase; `site:example.org` for a host and those below it; `lang:en`, `filetype:txt`,
-//! `link:example.org/page`, `date:2026-01..2026-03`. The grammar is in the header of `language`.
+//! words, and is better with more of them.
+//!
+//! - `+word` or `AND` require a word, `-` or `NOT` exclude one. `OR` or `|` separates alternatives and binds less than a
+//!   sequence. Parentheses group.
+//! - `"…"` is a phrase, `comput*` a beginning, `colour~1` a word with at most one letter different.
+//! - `(a b c)~8` and `a NEAR/8 b` are words near each other, `"a b"~8` and `a BEFORE/8 b` words in order.
+//! - `title:`, `headings:`, `body:`, `url:` and `anchor:` go before a word or a phrase.
+//! - `site:example.org` chooses a host and those below it; so do `lang:en`, `filetype:txt`, `link:example.org/page` and
+//!   `date:2026-01..2026-03` for languages, types, links and dates.
+//!
+//! The grammar is in the header of `language`.
 //!
 //! ```
 //! use query::{QueryError, parse};

@@ -7,7 +7,8 @@
 //! (`ignored.rs`) are left out where other words are left.
 //!
 //! Punctuation analyses to nothing and is left out. `state-of-the-art`, or a text in a script without spaces, analyses to
-//! several terms. Each of them is a plain word; where the word is required or negated, they are a phrase.
+//! several terms. Among other plain words each of them is a plain word. Alone, required or negated they are a phrase, but
+//! a text without spaces is several plain words also if it is alone.
 //!
 //! A word of which only the beginning is given, or which may differ in some letters, is one word in several *forms*: the
 //! terms of the index that it stands for (`expansion.rs`). A beginning is compared with terms as it is, without a
@@ -139,7 +140,7 @@ impl Part {
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) plan: Plan,
-    /// The same with every plain word required; `None` where that is the same plan.
+    /// The plan with every plain word required; `None` where that makes no difference.
     pub(crate) with_all: Option<Plan>,
     /// What was left out, and what the index cannot answer.
     pub(crate) notes: Vec<String>,
@@ -229,6 +230,16 @@ impl Plan {
             Plan::Filter(_) | Plan::Not(_) => {}
         }
     }
+}
+
+/// Returns whether a text has words with nothing between them.
+fn is_unspaced(analyzer: &Analyzer, text: &str) -> bool {
+    let (mut found, mut end) = (false, None);
+    analyzer.each(text, &mut |token| {
+        found |= end == Some(token.start);
+        end = Some(token.end);
+    });
+    found
 }
 
 /// What is said of an index that has no filters of a kind.
@@ -326,13 +337,7 @@ impl Planner<'_> {
                 close(one_or(plans, Plan::And), pairs)
             }
             Query::Required(part) => self.plan(part, depth + 1)?,
-            Query::Or(queries) => {
-                let mut plans = Vec::with_capacity(queries.len());
-                for query in queries {
-                    plans.extend(self.wanted(query, depth + 1)?);
-                }
-                one_or(plans, Plan::Or)
-            }
+            Query::Or(queries) => one_or(self.plans(queries, depth)?, Plan::Or),
             Query::AndNot(wanted, unwanted) => {
                 let wanted = self.wanted(wanted, depth + 1)?;
                 let unwanted = self.unwanted(unwanted, depth + 1)?;
@@ -351,10 +356,12 @@ impl Planner<'_> {
         })
     }
 
-    /// A query that stands by itself, so that a plain word is a sequence of one.
+    /// A whole query, but for its negated parts.
     fn wanted(&mut self, query: &Query, depth: usize) -> Result<Option<Plan>, QueryError> {
         match query {
-            Query::Term { field: None, .. } if self.matching == Match::Any => {
+            Query::Term { field: None, text }
+                if self.matching == Match::Any && is_unspaced(self.analyzer, text) =>
+            {
                 self.sequence(std::slice::from_ref(query), depth)
             }
             _ => self.plan(query, depth),
@@ -397,7 +404,7 @@ impl Planner<'_> {
         Ok(close(one_or(required, Plan::And), pairs))
     }
 
-    /// The terms of a plain word; `state-of-the-art` has four, and a word of a script without spaces may have several.
+    /// The terms of a plain word among others.
     fn plain(&mut self, text: &str) -> Vec<Plan> {
         let words = |term: String| Words {
             what: term.clone(),
@@ -410,11 +417,13 @@ impl Planner<'_> {
         terms.into_iter().map(|term| Plan::Words(words(term))).collect()
     }
 
-    /// What only tells documents apart.
+    /// A negated part. It has no score, and excludes the same documents whichever words are required.
     fn unwanted(&mut self, query: &Query, depth: usize) -> Result<Option<Plan>, QueryError> {
         let pairing = std::mem::replace(&mut self.pairing, false);
+        let combine = std::mem::replace(&mut self.combine, Plan::Or);
+        let is_optional = self.is_optional;
         let plan = self.plan(query, depth);
-        self.pairing = pairing;
+        (self.pairing, self.combine, self.is_optional) = (pairing, combine, is_optional);
         plan
     }
 

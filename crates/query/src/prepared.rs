@@ -32,10 +32,10 @@ pub struct Answer {
     pub partial: bool,
 }
 
-/// How many documents match a query. More of them are those with more that have every word.
+/// How many documents match a query. It is greater if more of them have every word, or else if more match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Matches {
-    /// Those that match and have every plain word.
+    /// Documents that match and have every plain word.
     pub with_all: u64,
     /// All that match.
     pub total: u64,

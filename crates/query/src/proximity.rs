@@ -9,10 +9,8 @@
 //! many documents had as have the more common word of the pair: so its idf is the lesser of both, and more of it counts
 //! less and less. With BM25F a pair adds at most `proximity_weight · idf · (k1 + 1)`.
 //!
-//! Pairs are words next to each other among those that must all be there, or in a text of which any words are searched
-//! for, each pair once; filters between them do not count, and what is no single word (a phrase, a window, a word in
-//! several forms, alternatives) parts them. A phrase says itself where its words stand. Of the fields those count that
-//! both words are asked in.
+//! Pairs are plain words next to each other in a query; filters between them do not count. A pair counts in the fields in
+//! which both words are asked.
 //!
 //! What does not live here: which pairs there are (`plan.rs`). Without `proximity_weight`, or in an index of which a part
 //! does not know where words stand, there are none.

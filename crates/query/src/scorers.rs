@@ -15,7 +15,7 @@ use crate::tf_idf::TfIdf;
 use crate::weighting::{FieldWeighting, TermWeighting};
 use crate::{Config, QueryError, Stop, Weighting};
 
-/// So many terms are looked up before the next look at a [`Stop`].
+/// Terms that are looked up between two looks at a [`Stop`].
 pub(crate) const TOGETHER: usize = 1024;
 
 /// What all terms have in common.

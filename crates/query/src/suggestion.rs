@@ -7,10 +7,10 @@
 //! What lives here: which words are doubted, and the choice among candidates. What does not: results, which a
 //! suggestion never changes.
 //!
-//! **Invariant.** A suggestion has more results with all words than the query, or as many of these and more in all, and parses to what was counted. Words that are negated, in
-//! phrases, with a star or a distance, or with digits stay as they are. The work depends on the query, and not on the
-//! size of the lexicon: at most [`WORDS_MAX`] words are changed and [`WORDS_MAX`] + 1 queries counted. Candidates are
-//! looked up in the largest segment, and in others as far as [`LOOKUPS_MAX`] allows.
+//! **Invariant.** A suggestion is better than the query by the order of [`Matches`], and parses to the query that was
+//! counted. Words that are negated, in phrases, with a star or a distance, or with digits stay as they are. The work is
+//! bounded whatever the query and the lexicon: at most [`WORDS_MAX`] words are changed, [`LOOKUPS_MAX`] keys looked up at
+//! each distance, and [`WORDS_MAX`] + 1 queries counted. Of several segments the largest are looked up first.
 
 use std::cmp::Reverse;
 
@@ -21,11 +21,11 @@ use crate::edits;
 use crate::written::Sought;
 use crate::{Hit, Matches, Query, QueryError, Searcher, Stop, parse};
 
-/// With fewer results than this a query gets a suggestion, where there is one.
+/// With fewer results that have all words a query gets a suggestion, where there is one.
 pub const FEW_RESULTS: u64 = 3;
 /// A word that more documents have is not doubted. One that any document has is doubted only if nothing is found.
 const RARE_DOCUMENTS: u64 = 2;
-/// A word that documents have is doubted only for a word that more than this many times as many have.
+/// A known word is changed only to a word in more than this many times as many documents.
 const TIMES_COMMONER: u64 = 10;
 /// A shorter word is near too many others.
 const WORD_CHARS_MIN: usize = 3;
@@ -77,41 +77,34 @@ impl Searcher {
         if found.with_all >= FEW_RESULTS {
             return Ok(None);
         }
-        let mut doubtful = self.doubtful(query, found.total)?;
-        // One unknown word that stays is enough for a query of words that must all occur to find nothing.
-        let needs_all = needs_all_words(query);
-        let unknown = doubtful.iter().filter(|word| word.documents == 0).count();
-        if needs_all && unknown > WORDS_MAX {
-            return Ok(None);
-        }
-        doubtful.truncate(WORDS_MAX);
+        let doubtful = self.doubtful(query, found.total)?;
         let lookups = LOOKUPS_MAX / doubtful.len().max(1);
         let mut changes = Vec::new();
         for word in doubtful {
-            match self.meant(&word, lookups, &mut texts, stop)? {
-                Some(meant) => changes.push(Change { word, meant }),
-                None if needs_all && word.documents == 0 => return Ok(None),
-                None => {}
+            if stop.is_set() {
+                return Ok(None);
             }
+            let meant = self.meant(&word, lookups, &mut texts, stop)?;
+            changes.extend(meant.map(|meant| Change { word, meant }));
         }
         Ok(self.first_better(query, found, &changes, stop)?)
     }
 
-    /// The first plain words that no document has, and where the query has no results, those that few documents have:
-    /// at most one more than may be changed.
+    /// The first plain words that no document has, and where the query has no results, those that few documents have.
     fn doubtful(&self, query: &Query, total: u64) -> Result<Vec<Doubtful>, QueryError> {
         let most = if total == 0 { RARE_DOCUMENTS } else { 0 };
         let mut words: Vec<(Option<Field>, String)> = Vec::new();
         each_plain(&mut query.clone(), |field, text| {
             let known = words.iter().any(|(other, word)| (*other, word) == (field, &*text));
-            let is_word = (WORD_CHARS_MIN..=WORD_CHARS_MAX).contains(&text.chars().count());
+            let letters = text.chars().filter(|c| c.is_alphabetic()).count();
+            let is_word = letters >= WORD_CHARS_MIN && text.chars().count() <= WORD_CHARS_MAX;
             if !known && is_word && !text.contains(char::is_numeric) {
                 words.push((field, text.clone()));
             }
         });
         let mut doubtful = Vec::new();
         for (field, text) in words {
-            if doubtful.len() > WORDS_MAX {
+            if doubtful.len() == WORDS_MAX {
                 break;
             }
             let terms = self.analyzer.terms(&text);
@@ -136,7 +129,9 @@ impl Searcher {
         let fields = fields_of(word.field);
         let least = word.documents * TIMES_COMMONER;
         for away in [edits::one_away, edits::two_away] {
-            let words = away(&typed);
+            let mut words = away(&typed);
+            // Each is looked up in titles and in texts.
+            words.truncate(lookups / 2);
             let terms = self.terms_of(&words);
             for term in self.commonest(&terms, word.field, lookups)? {
                 if self.documents_with(term, &fields)? <= least {
@@ -261,12 +256,6 @@ fn each_plain(query: &mut Query, mut visit: impl FnMut(Option<Field>, &mut Strin
             _ => {}
         }
     }
-}
-
-/// Whether it consists of plain words, and every one of them must occur.
-fn needs_all_words(query: &Query) -> bool {
-    let is_word = |query: &Query| matches!(query, Query::Term { .. });
-    is_word(query) || matches!(query, Query::And(parts) if parts.iter().all(is_word))
 }
 
 fn fields_of(field: Option<Field>) -> Vec<Field> {

@@ -17,7 +17,7 @@ pub(super) struct Room {
 pub(super) struct Rooms(Vec<Room>);
 
 impl Rooms {
-    /// For how many lists there is room.
+    /// The number of lists that fit.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

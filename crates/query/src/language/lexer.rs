@@ -7,8 +7,9 @@ use index::Field;
 use super::{DISTANCE_MAX, WIDTH_MAX};
 use crate::QueryError;
 
-/// A text in capitals with fewer words may be abbreviations with operators, as in `NASA OR ESA`.
-const SENTENCE_WORDS_MIN: usize = 6;
+/// Words in capitals without an operator between them that make a text a sentence; fewer may be abbreviations, as in
+/// `NASA OR ESA`.
+const SENTENCE_WORDS_MIN: usize = 4;
 
 /// The smallest pieces of the language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,9 +199,13 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Whether a text is a sentence in capitals, in which `AND` is a word.
+/// Returns whether a text is a sentence in capitals, in which `AND` is a word.
 fn is_in_capitals(text: &str) -> bool {
-    text.split_whitespace().count() >= SENTENCE_WORDS_MIN && !text.contains(char::is_lowercase)
+    let is_word =
+        |word: &&str| word.contains(char::is_uppercase) && !matches!(*word, "AND" | "OR" | "NOT");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut runs = words.split(|word| !is_word(word));
+    !text.contains(char::is_lowercase) && runs.any(|run| run.len() >= SENTENCE_WORDS_MIN)
 }
 
 /// The operator of a window that a word is, if it is one.

@@ -242,7 +242,7 @@ fn leaf(token: Token<'_>, column: usize) -> Result<Query, QueryError> {
 
 /// Parts of a sequence, each with whether `+` or `AND` requires it.
 fn side_by_side(parts: Vec<(Query, bool)>) -> Query {
-    if parts.iter().all(|(_, required)| *required) {
+    if parts.len() > 1 && parts.iter().all(|(_, required)| *required) {
         return one_or(parts.into_iter().map(|(part, _)| part).collect(), Query::And);
     }
     let mark = |(part, required): (Query, bool)| match part {

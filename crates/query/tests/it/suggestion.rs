@@ -147,7 +147,7 @@ fn a_word_that_documents_misspell_is_doubted() {
 fn numbers_are_left_alone() {
     let text = "BM1690 1690 BM1690s";
     let library = Library::new("none", &[("a", text), ("b", text), ("c", text), ("d", text)]);
-    for query in ["1691", "BM1691", "BM1690x"] {
+    for query in ["1691", "BM1691", "BM1690x", "a++"] {
         assert_eq!(library.suggested(query), None, "{query}");
     }
 }

@@ -13,7 +13,7 @@ pub(crate) fn home(title: &str, form: &Form<'_>, documents: u64) -> Markup {
         p.lead { "Search " (documents) @if documents == 1 { " page." } @else { " pages." } }
         dl.hints {
             dt { code { "solar panels" } } dd { "pages with either word, best those with both" }
-            dt { code { "+solar panels" } } dd { "the first word is required" }
+            dt { code { "+solar +panels" } } dd { "pages with both words" }
             dt { code { "\"city hall\"" } } dd { "the words side by side" }
             dt { code { "garden OR kitchen -winter" } } dd { "either word, and not the third" }
             dt { code { "title:budget site:example.org lang:it" } }
