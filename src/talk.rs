@@ -9,9 +9,10 @@ use anyhow::Error;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jobs::Stage;
 
-/// Says what went wrong, with the causes.
+/// Prints an error with its causes, line by line and without control characters of what was typed or crawled.
 pub(crate) fn error(error: &Error) {
-    print(&format!("crivello: {error:#}"));
+    let text = format!("crivello: {error:#}");
+    text.lines().for_each(|line| print(&plain(line)));
 }
 
 /// A remark for people.

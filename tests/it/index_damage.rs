@@ -350,7 +350,7 @@ fn what_the_stages_make_is_optional_for_a_search_and_built_again() {
         // A part that is read again has another number.
         let Ok(mut bytes) = fs::read(&path) else { continue };
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        // Of a part, the rows that the search reads.
+        // The rows of a part that the search reads.
         let at = (bytes.len() / 2).min(100);
         bytes[at] ^= 1;
         fs::write(&path, bytes).expect("room");

@@ -2,7 +2,7 @@
 //!
 //! A new connection always gets a place while some other one waits for its client: the one that has made
 //! no progress for longest is closed, first among those of the same address if the address has too many.
-//! A connection whose request is being answered is never closed for another.
+//! A connection is not closed for another between a request and the head of its answer.
 //!
 //! **Invariant.** At most [`PLACES`] connections are open, and at most [`PER_ADDRESS`] of one address.
 

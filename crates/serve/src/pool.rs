@@ -1,9 +1,9 @@
-//! The threads that do the work of requests: few of them, a short queue, and a time limit.
+//! The threads that do the tasks of requests: few of them, a short queue, and a time limit.
 //!
 //! Few threads keep memory bounded: each search needs some megabytes, and each thread has a heap of its own. A request
 //! that waits costs next to nothing, so the queue is longer than the threads are many.
 //!
-//! **Invariant.** The number of works that run is bounded, and the number of those that wait. The [`Stop`] of a work is set
+//! **Invariant.** The number of running tasks is bounded, and so is the number of waiting ones. The [`Stop`] of a task is set
 //! at its time limit, when its request is dropped because the client hung up, and by [`Pool::stop_all`].
 
 use std::num::NonZero;
@@ -23,13 +23,13 @@ const THREADS_MIN: usize = 2;
 /// Requests that wait, for each thread.
 const WAITING: usize = 32;
 
-/// Runs the works of requests.
+/// Runs the tasks of requests.
 pub(crate) struct Pool {
-    /// A permit for each work that runs or waits.
+    /// A permit for each task that runs or waits.
     places: Arc<Semaphore>,
-    /// A permit for each work that runs.
+    /// A permit for each task that runs.
     threads: Arc<Semaphore>,
-    /// How long a work may wait, and then run.
+    /// How long a task may wait, and then run.
     time_max: Option<Duration>,
     is_ending: watch::Sender<bool>,
 }
@@ -50,11 +50,11 @@ impl Pool {
         }
     }
 
-    /// Runs `work` on a thread that may block. [`ServeError::Busy`]: no thread was free in time.
-    /// [`ServeError::Stopped`]: `work` panicked.
+    /// Runs `task` on a thread that may block. [`ServeError::Busy`]: no thread was free in time.
+    /// [`ServeError::Stopped`]: `task` panicked.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Stop) -> T + Send + 'static,
+        task: impl FnOnce(&Stop) -> T + Send + 'static,
     ) -> Result<T, ServeError> {
         let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| ServeError::Busy)?;
         let thread = self.in_time(Arc::clone(&self.threads).acquire_owned()).await;
@@ -62,9 +62,9 @@ impl Pool {
         let stop = Stop::default();
         let hung_up = SetWhenDropped(stop.clone());
         let mut done = spawn_blocking(move || {
-            // Free once the work has ended, also if nobody waits for it any more.
+            // Free once the task has ended, also if no client waits for it any more.
             let _held = (place, thread);
-            work(&stop)
+            task(&stop)
         });
         let result = if let Some(result) = self.in_time(&mut done).await {
             result
@@ -92,13 +92,13 @@ impl Pool {
         }
     }
 
-    /// Stops all works that run or wait, and those that still come.
+    /// Stops all tasks that run or wait, and all later ones.
     pub(crate) fn stop_all(&self) {
         self.is_ending.send_replace(true);
     }
 }
 
-/// Stops a work with its request: a client that hangs up drops it.
+/// Stops a task with its request: a client that hangs up drops it.
 struct SetWhenDropped(Stop);
 
 impl Drop for SetWhenDropped {
@@ -121,24 +121,24 @@ mod tests {
     }
 
     #[test]
-    fn a_work_is_stopped_at_its_time_limit() {
+    fn a_task_is_stopped_at_its_time_limit() {
         let pool = Pool::new(1, 0, 1);
         let runtime = Runtime::new().expect("a runtime");
         runtime.block_on(async { pool.run(until_stopped).await.expect("it ends") });
     }
 
     #[test]
-    fn a_work_is_stopped_when_nobody_waits_for_it() {
+    fn a_task_is_stopped_when_nobody_waits_for_it() {
         let pool = Pool::new(1, 1, 0);
         let runtime = Runtime::new().expect("a runtime");
         runtime.block_on(async {
             let (begun, has_begun) = tokio::sync::oneshot::channel();
-            let work = pool.run(move |stop| {
+            let task = pool.run(move |stop| {
                 begun.send(()).expect("somebody listens");
                 until_stopped(stop);
             });
             tokio::select! {
-                _ = work => panic!("it does not end by itself"),
+                _ = task => panic!("it does not end by itself"),
                 _ = has_begun => {}
             }
             // The only thread is free again.
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn more_works_than_the_queue_has_room_for_are_refused() {
+    fn more_tasks_than_the_queue_has_room_for_are_refused() {
         let pool = Arc::new(Pool::new(1, 1, 0));
         let runtime = Runtime::new().expect("a runtime");
         let (go, wait) = channel::<()>();
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_work_that_waits_too_long_is_refused() {
+    fn a_task_that_waits_too_long_is_refused() {
         let pool = Pool::new(1, 1, 1);
         let runtime = Runtime::new().expect("a runtime");
         runtime.block_on(async {
@@ -209,9 +209,9 @@ mod tests {
         });
     }
 
-    /// The only thread does a work that never ends by itself, for a client that leaves.
+    /// The only thread does a task that never ends by itself, for a client that leaves.
     #[test]
-    fn a_client_that_hangs_up_ends_its_work() {
+    fn a_client_that_hangs_up_ends_its_task() {
         let pool = Arc::new(Pool::new(1, 1, 0));
         let runtime = Runtime::new().expect("a runtime");
         let worker = Arc::clone(&pool);

@@ -1,4 +1,4 @@
-//! robots.txt: what a site asks crawlers not to fetch (P5).
+//! robots.txt: what a site asks crawlers not to fetch.
 //!
 //! What lives here: the parser and the matcher of RFC 9309, with the leniency of Google's
 //! published suite (a missing colon, common misspellings, part of a byte-order mark, an allowed

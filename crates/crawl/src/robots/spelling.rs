@@ -82,7 +82,7 @@ mod tests {
 
     use super::*;
 
-    /// What [`spell`] gave, it gives again, in a rule as in a URL; so does [`undo`].
+    /// [`spell`] and [`undo`] leave their own output as it is.
     #[test]
     fn spelt_twice_is_spelt_once() {
         let text = "[ -~é\u{0}]{0,3}(%[0-9a-fA-F]{0,2}|[?/*$ ]|a){0,12}";

@@ -161,7 +161,7 @@ enum Inside {
 
 /// The outcome for the beginning of the text.
 enum Step {
-    /// So many bytes are done.
+    /// The number of bytes that are done.
     Done(usize),
     /// More text has to be seen first.
     More,
