@@ -3,8 +3,8 @@
 //! What lives here: a reader that undoes the codings of a body as it is read. What does not: undoing them
 //! at once, which also tells whether the body is whole (`coding.rs`).
 //!
-//! **Invariant.** The work is bounded. Beside the block, a reader needs the same memory whatever the body decodes to. It gives
-//! the bytes of [`HttpResponse::decoded_body`], unless a coding inside another one is damaged.
+//! **Invariant.** The work is bounded. Beside the block, a reader needs the same memory whatever the body decodes to. It
+//! gives the bytes of [`HttpResponse::decoded_body`], unless a coding inside another one is damaged.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
@@ -14,8 +14,8 @@ use crate::{ArchiveError, HttpResponse, coding, parse_http};
 
 /// The most bytes that a body without a header of its own is tried for.
 const TRIED_BYTES_MAX: u64 = 16 << 20;
-/// The most bytes that one coding gives to the next. A coding can expand to a thousand times its size, and a decoder reads
-/// empty members without giving anything, so the work of several codings would not be bounded by the result.
+/// The most bytes that one coding gives to the next. A coding can expand to a thousand times its size, and empty gzip
+/// members cost work without a result, so the size of the result does not bound the work.
 const LAYER_BYTES_MAX: u64 = 64 << 20;
 
 /// A reader of the decoded body of the response in `block`. It ends where the body breaks off or is damaged.
