@@ -1,7 +1,7 @@
 //! The threads that do the tasks of requests: few of them, a short queue, and a time limit.
 //!
-//! Few threads keep memory bounded: each search needs some megabytes, and each thread has a heap of its own. A request
-//! that waits costs next to nothing, so the queue is longer than the threads are many.
+//! A bounded number of threads bounds memory: each search needs some megabytes, and each thread has a heap of its own. There
+//! are more threads than processors, so that a light search runs beside some heavy ones and need not wait for their end.
 //!
 //! **Invariant.** The number of running tasks is bounded, and so is the number of waiting ones. The [`Stop`] of a task is set
 //! at its time limit, when its request is dropped because the client hung up, and by [`Pool::stop_all`].
@@ -18,10 +18,10 @@ use tokio::time::sleep;
 
 use crate::ServeError;
 
-/// Fewer threads are not enough: a light search shall not wait for a heavy one.
-const THREADS_MIN: usize = 2;
+/// Threads for each processor.
+const THREADS: usize = 8;
 /// Requests that wait, for each thread.
-const WAITING: usize = 32;
+const WAITING: usize = 4;
 
 /// Runs the tasks of requests.
 pub(crate) struct Pool {
@@ -35,9 +35,9 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// As many threads as there are processors. `time_ms_max` is the time limit, 0 for none.
+    /// A pool for the processors of this machine. `time_ms_max` is the time limit, 0 for none.
     pub(crate) fn of_machine(time_ms_max: u64) -> Pool {
-        let threads = available_parallelism().map_or(1, NonZero::get).max(THREADS_MIN);
+        let threads = THREADS * available_parallelism().map_or(1, NonZero::get);
         Pool::new(threads, threads * WAITING, time_ms_max)
     }
 

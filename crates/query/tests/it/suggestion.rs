@@ -249,19 +249,19 @@ proptest! {
     }
 }
 
-/// At most four words of a query are changed, and none where that cannot help.
+/// At most two words of a query are changed.
 #[test]
 fn many_words_are_bounded() {
     let library = garden();
-    let four = "gardning gardenng gardeningg gadening";
-    assert!(library.suggested(four).is_some());
-    assert!(
-        library.suggested(&format!("{four} gardenin")).is_some_and(|it| it.ends_with(" gardenin"))
+    let changed = |query: &str| library.suggested(query);
+    assert_eq!(changed("gardning gardenng").as_deref(), Some("gardening gardening"));
+    assert_eq!(
+        changed("gardning gardenng gardeni").as_deref(),
+        Some("gardening gardening gardeni")
     );
-    assert_eq!(library.suggested("gardning xyzzyplugh").as_deref(), Some("gardening xyzzyplugh"));
-    assert_eq!(library.suggested("+gardning +xyzzyplugh"), None);
-    assert_eq!(library.suggested(&format!("+{four} gardenin").replace(' ', " +")), None);
-    assert!(library.suggested(&format!("xyzzyplugh OR {}", four.replace(' ', " OR "))).is_some());
+    assert_eq!(changed("gardning xyzzyplugh").as_deref(), Some("gardening xyzzyplugh"));
+    assert_eq!(changed("+gardning +xyzzyplugh"), None);
+    assert_eq!(changed("+gardning +gardenng +gardeni"), None);
     library.suggested(&"gardnig solr pannel ".repeat(80));
     let other: Vec<String> = (0..200).map(|n| format!("g{}rden", "ab".repeat(n % 9))).collect();
     library.suggested(&other.join(" OR "));
