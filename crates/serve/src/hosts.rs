@@ -52,7 +52,8 @@ impl Hosts {
         // The address of a request to a proxy counts before its header.
         let named = uri.authority().map(axum::http::uri::Authority::as_str).or(field);
         let Some(named) = named else { return Ok(self.listen.to_string()) };
-        let name = without_port(named).ok_or_else(|| bad("invalid Host header"))?.to_lowercase();
+        let name = without_port(named).ok_or_else(|| bad("invalid Host header"))?;
+        let name = name.strip_suffix('.').unwrap_or(name).to_lowercase();
         if self.serves(&name) {
             return Ok(named.to_owned());
         }
@@ -159,6 +160,7 @@ mod tests {
         let everywhere = [
             ("search.example.org", 200),
             ("SEARCH.example.org:80", 200),
+            ("search.example.org.", 200),
             ("192.168.1.5:7700", 200),
             ("[2001:db8::1]:7700", 200),
             ("other.example.org", 421),
