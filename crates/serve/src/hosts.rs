@@ -139,7 +139,7 @@ mod tests {
             ("attacker.example", 421),
             ("attacker.example:7700", 421),
             ("localhost.attacker.example", 421),
-            ("localhost.", 421),
+            ("localhost.", 200),
             ("192.168.1.5", 421),
             ("0.0.0.0", 421),
             ("[2001:db8::1]", 421),
