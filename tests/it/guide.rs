@@ -57,18 +57,10 @@ fn the_first_steps_work_as_printed() {
 fn every_command_of_the_guide_can_be_read() {
     let sandbox = Sandbox::new();
     let mut count = 0;
-    for page in [
-        "first-steps.md",
-        "crawling.md",
-        "importing.md",
-        "judging.md",
-        "searching.md",
-        "ranking.md",
-        "codes.md",
-        "configuration.md",
-        "troubles.md",
-    ] {
-        for line in commands(page) {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide");
+    for page in fs::read_dir(guide).expect("the guide") {
+        let page = page.expect("a page").file_name().into_string().expect("a name in UTF-8");
+        for line in commands(&page) {
             let words = words(&line);
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             // With --help nothing is done, but flags that do not exist are still an error.

@@ -12,6 +12,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::sandbox::files_below;
 use crate::tidy::{files, root};
 
 const RECORD: &str = "tests/it/prose.toml";
@@ -21,6 +22,8 @@ const FRONT: [&str; 2] = ["README.md", "ARCHITECTURE.md"];
 const WORDS_MAX: usize = 30;
 /// A shorter sentence may begin with any word.
 const CLAUSE_WORDS_MIN: usize = 5;
+/// The longest page of the guide, in words.
+const PAGE_WORDS_MAX: usize = 1500;
 /// Findings that a failure prints for each folder.
 const SHOWN_MAX: usize = 20;
 
@@ -317,6 +320,15 @@ fn prose_does_not_get_worse() {
     let recorded: BTreeSet<_> = record.keys().collect();
     let known: BTreeSet<_> = places.keys().collect();
     assert!(recorded.is_subset(&known), "remove from {RECORD}: {:?}", recorded.difference(&known));
+}
+
+#[test]
+fn pages_of_the_guide_are_short() {
+    for page in files_below(&root().join("docs/guide")) {
+        let count = fs::read_to_string(&page).expect("text").split_whitespace().count();
+        let name = page.display();
+        assert!(count <= PAGE_WORDS_MAX, "{name} has {count} words; cut it to {PAGE_WORDS_MAX}");
+    }
 }
 
 /// The findings of a text, by the words they begin with.
