@@ -53,39 +53,6 @@ fn every_module_begins_with_its_header() {
     assert!(bare.is_empty(), "no `//!` header in {bare:#?}");
 }
 
-/// The lines of a source before the first that is none of its header.
-fn header(text: &str) -> String {
-    text.lines().take_while(|line| line.starts_with("//!")).collect::<Vec<_>>().join("\n")
-}
-
-/// A header that says what holds of everything below it, as the style of this project wants it. A file of tests says
-/// what is compared with what instead.
-fn states_its_invariant(text: &str) -> bool {
-    header(text).lines().any(|line| line.contains("**Invariant.** "))
-}
-
-#[test]
-fn every_module_states_its_invariant() {
-    let is_source = |path: &PathBuf| {
-        let path = path.strip_prefix(root()).expect("below the root");
-        let is_of_tests = |part: &std::ffi::OsStr| part == "tests" || part == "tests.rs";
-        let is_apart = path.starts_with("bench") || path.iter().any(|part| part == "examples");
-        !is_apart && !path.iter().any(is_of_tests)
-    };
-    let (mut seen, mut without) = (0, Vec::new());
-    for path in rust_files().filter(is_source) {
-        seen += 1;
-        if !states_its_invariant(&fs::read_to_string(&path).expect("text")) {
-            without.push(path);
-        }
-    }
-    assert!(seen > 300, "only {seen} sources were found");
-    assert!(without.is_empty(), "no `**Invariant.**` in the header of {without:#?}");
-    assert!(states_its_invariant("//! A.\n//!\n//! **Invariant.** B.\n\nuse c;"));
-    assert!(!states_its_invariant("//! A.\n\n//! **Invariant.** B.\n"));
-    assert!(!states_its_invariant("//! A.\n//!\n//! An invariant.\n"));
-}
-
 #[test]
 fn no_path_is_a_dumping_ground() {
     let is_banned = |part: &str| BANNED.contains(&part.trim_end_matches(".rs"));

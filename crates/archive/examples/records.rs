@@ -1,12 +1,12 @@
-//! What it costs to archive a page and to read it again, in microseconds of processor time.
+//! Measures the processor time to archive a page and to read it again, in microseconds.
 //!
 //! ```text
 //! cargo run --release -p crivello-archive --example records -- FOLDER [PAGES [ROUNDS [FORMAT]]]
 //! ```
 //!
-//! PAGES files of FOLDER and below, of 20 to 36 KB each and spread evenly over it, are written as the
-//! crawler writes answers (a `request` and a `response` record each) and read through with all checks.
-//! The figures are those of the fastest of ROUNDS rounds, since other work on the machine only adds.
+//! The input is PAGES files of FOLDER and its subfolders, of 20 to 36 KB each and spread evenly. They are written as
+//! the crawler writes answers: a `request` and a `response` record each. They are then read with all checks. The
+//! figures are those of the fastest of ROUNDS rounds, since other work on the machine only adds.
 
 use std::error::Error;
 use std::fs;

@@ -1,10 +1,11 @@
 //! The decoded body of a response, piece by piece.
 //!
-//! What lives here: a reader that undoes the codings of a body as it is read. What does not: undoing them
-//! at once, which also tells whether the body is whole (`coding.rs`).
+//! What lives here: a reader that decodes a body as it is read. What does not: decoding it at once, which also checks
+//! whether the body is whole (`coding.rs`).
 //!
-//! **Invariant.** The work is bounded. Beside the block, a reader needs the same memory whatever the body decodes to. It
-//! gives the bytes of [`HttpResponse::decoded_body`], unless a coding inside another one is damaged.
+//! **Invariant.** The work is bounded. The memory of a reader, apart from the block, does not depend on the size of
+//! the decoded body. It gives the bytes of [`HttpResponse::decoded_body`], unless a coding inside another one is
+//! damaged.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 

@@ -1,24 +1,28 @@
 //! CDXJ: where the captures of a URL are.
 //!
-//! What lives here: the line, the file beside each WARC file, its lookup by binary search on disk, and
-//! bringing it up to date. What does not: choosing among captures.
+//! What lives here: the line, the file of each WARC file, its lookup by binary search on disk, and its update. What
+//! does not: the choice among captures.
 //!
-//! A line is `key timestamp {json}` as pywb has it: the key of [`crate::surt`], 14 digits, and an object with
-//! `url`, `mime`, `status`, `digest`, `length`, `offset` and `filename`, all of them strings. Lines are
-//! sorted bytewise. Before them stands `!meta {"version":3,"filename":…,"length":l,"covers":c,"bytes":b,"sum":s,"own":o}`:
-//! the WARC file had l bytes, of which the first c are indexed, by lines of b bytes in all, with the CRC-32 s; o is that of the
-//! object itself without `own`. A file that has
-//! grown since is indexed from c on; one that has shrunk or was changed otherwise, from the beginning. Of one that has
-//! shrunk `"had":h` remembers how many bytes of it were once indexed, which tells that something is missing, also where
-//! it was cut between two records; and lines with `!lost ` before them are those of records that are not in it any more.
+//! A line is `key timestamp {json}`, as in pywb. The key is that of [`crate::surt`] and the timestamp has 14 digits.
+//! The object has `url`, `mime`, `status`, `digest`, `length`, `offset` and `filename`, all of them strings. Lines
+//! are sorted bytewise.
 //!
-//! A place that cannot be read has lines with `!unreadable ` before them: those that an earlier CDXJ file had for it,
-//! or else one with the key `-` and no URL. Tools for CDXJ pass over lines that begin with `!`.
+//! The first line is `!meta {"version":3,"filename":…,"length":l,"covers":c,"bytes":b,"sum":s,"own":o}`. The WARC
+//! file had l bytes, of which the first c are indexed. All lines together have b bytes and the CRC-32 s. The CRC-32
+//! of the object without `own` is o.
 //!
-//! Lines wait for their order in bounded memory (`lines.rs`), however many a WARC file has.
+//! If the WARC file has grown, it is indexed from c on. If it has shrunk or was changed otherwise, it is indexed from
+//! the beginning. After a file has shrunk, `"had":h` keeps the number of bytes that were once indexed. It shows the
+//! loss even if the file was cut between two records. Lines with the prefix `!lost ` are those of records that are
+//! missing from the file.
 //!
-//! **Invariant.** A CDXJ file appears under its name whole or not at all; it can be deleted at any time, and
-//! one that does not fit its WARC file is made again.
+//! A place that cannot be read has lines with the prefix `!unreadable `. They come from an earlier CDXJ file. Without
+//! one, the place has one line with the key `-` and no URL. Tools for CDXJ skip lines that begin with `!`.
+//!
+//! Lines are sorted in bounded memory (`lines.rs`), whatever their number.
+//!
+//! **Invariant.** A CDXJ file appears under its name whole or not at all. It can be deleted at any time. It is
+//! rebuilt if it does not fit its WARC file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -40,14 +44,14 @@ const LINE_BYTES_MAX: u64 = 1 << 20;
 /// A stretch this short is read through rather than halved again.
 const SCAN_BYTES: u64 = 4096;
 const VERSION: u32 = 3;
-/// The last one before `!meta` had a checksum; the first one had no microseconds either. Such a file is made again, of which
-/// it is no sign that something is wrong; until then it says how long its file was.
+/// The last version whose `!meta` line has no checksum. Version 1 has no microseconds either. A file of these
+/// versions is rebuilt, without a report of damage. Until then it still gives the length of its WARC file.
 const VERSION_UNSEALED_MAX: u32 = 2;
-/// What stands before the key of a capture that cannot be read.
+/// Prefix of the line of a capture that cannot be read.
 pub(crate) const UNREADABLE: &str = "!unreadable ";
-/// The same of one whose record is gone from a file that has become shorter.
+/// Prefix of the line of a capture whose record was lost when its file became shorter.
 pub(crate) const LOST: &str = "!lost ";
-/// The key of a capture whose URL nobody knows.
+/// The key of a capture whose URL is unknown.
 pub(crate) const NOBODY: &str = "-";
 
 /// One capture of a URL.
@@ -57,7 +61,7 @@ pub struct CdxLine {
     pub key: String,
     /// When, in seconds since 1970; 14 digits in UTC on the line.
     pub date_s: i64,
-    /// The microseconds of that second, as far as its record tells.
+    /// The microseconds of that second, if the record has them.
     pub date_us: u32,
     /// The URL as captured; empty if what cannot be read may have been any.
     pub url: String,
@@ -111,7 +115,7 @@ impl Meta {
         self.json()
     }
 
-    /// Whether it is as it was written, by this version or one that had no checksum.
+    /// Returns whether the line matches its checksum. Versions without a checksum always match.
     fn is_sound(&self) -> bool {
         match &self.own {
             Some(own) => self.version == VERSION && *own == self.own_sum(),
@@ -133,7 +137,7 @@ impl CdxLine {
     /// The media type of a revisit, which has no body of its own.
     pub const REVISIT: &str = "warc/revisit";
 
-    /// Whether it says that its URL was as before, and nothing else.
+    /// Returns whether the capture is a revisit.
     pub fn is_revisit(&self) -> bool {
         self.mime == CdxLine::REVISIT
     }
@@ -190,7 +194,7 @@ impl CdxLine {
         })
     }
 
-    /// The line as it stands in the file, without a line break.
+    /// Formats the line as in the file, without a line break.
     ///
     /// # Panics
     ///
@@ -210,7 +214,7 @@ impl CdxLine {
         format!("{} {} {json}", self.key, date::digits(self.date_s))
     }
 
-    /// Reads a line; `None` if it is none.
+    /// Parses a line. Returns `None` if it is not a capture.
     pub fn parse(line: &str) -> Option<Self> {
         let line = line.trim_end();
         let unmarked = [UNREADABLE, LOST].iter().find_map(|mark| line.strip_prefix(mark));
@@ -242,17 +246,17 @@ impl CdxLine {
         Self { key, date_s, date_us, url, mime, status: None, digest: None, location }
     }
 
-    /// What captures are sorted by: the moment, and where it does not tell them apart, the place in the archive.
+    /// Sort key of captures: the moment, then the place in the archive.
     pub(crate) fn order(&self) -> (i64, u32, &Location) {
         (self.date_s, self.date_us, &self.location)
     }
 
-    /// Whether its record is there, and can be read.
+    /// Returns whether the record exists and can be read.
     pub(crate) fn is_record(&self) -> bool {
         !self.is_unreadable() && !self.is_lost()
     }
 
-    /// Whether its key is that of its URL, if it has one.
+    /// Returns whether its key is that of its URL, if it has one.
     fn is_under_its_key(&self) -> bool {
         self.url.is_empty() || self.bare_key() == surt(&self.url)
     }
@@ -291,13 +295,13 @@ impl CdxLine {
         key.unwrap_or(&self.key)
     }
 
-    /// What it is a capture of, wherever its record is; earlier files know of no microseconds.
+    /// Identity of a capture without its place. It has no microseconds, because earlier files have none.
     fn what(&self) -> (String, i64, String, Option<String>) {
         (self.url.clone(), self.date_s, self.mime.clone(), self.digest.clone())
     }
 }
 
-/// What follows the name of a WARC file in that of its CDXJ file.
+/// Suffix of a CDXJ file, after the name of its WARC file.
 pub(crate) const ENDING: &str = ".cdxj";
 
 /// The name of the CDXJ file of a WARC file.
@@ -383,8 +387,8 @@ fn sum_text(sum: crc32fast::Hasher) -> String {
     format!("{:08x}", sum.finalize())
 }
 
-/// A new file beside `path`, made by `create`, and locked, by which [`is_abandoned`] knows that somebody has it. A name may be
-/// taken: a process of the same number may have been killed.
+/// Creates a locked file next to `path` with `create`. The lock shows [`is_abandoned`] that the file is in use. A
+/// name may be taken, because process numbers are used again after a kill.
 pub(crate) fn create_temporary(
     mut create: impl FnMut(&Path) -> io::Result<File>,
     path: &Path,
@@ -399,7 +403,7 @@ pub(crate) fn create_temporary(
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             file => {
                 let file = file?;
-                // Where there are no locks, nobody takes it for abandoned.
+                // Without support for locks, no process takes the file for abandoned.
                 let _ = file.lock();
                 // Before it was locked it may have been.
                 if temporary.try_exists()? {
@@ -410,8 +414,8 @@ pub(crate) fn create_temporary(
     }
 }
 
-/// Whether nobody has a file of [`create_temporary`] any more. If so, it is locked, and may be removed: who has just created it
-/// waits for that, and takes another.
+/// Returns whether no process uses a file of [`create_temporary`]. If so, this locks it, and the caller may remove
+/// it. A process that has just created it waits for the lock and creates another.
 pub(crate) fn is_abandoned(file: &File) -> bool {
     file.try_lock().is_ok()
 }
@@ -438,13 +442,13 @@ pub(crate) struct CdxFile {
 }
 
 impl CdxFile {
-    /// Opens the CDXJ file of a WARC file; `None` if there is none of use.
+    /// Opens the CDXJ file of a WARC file. Returns `None` if it is missing or not usable.
     pub(crate) fn open(warc: &Path) -> Result<Option<Self>, ArchiveError> {
         let Some(cdx) = Self::unread(warc)? else { return Ok(None) };
         cdx.read(warc)
     }
 
-    /// The same, with its first line; `None` if that does not fit.
+    /// Reads the first line. Returns `None` if it does not fit the WARC file.
     fn read(mut self, warc: &Path) -> Result<Option<Self>, ArchiveError> {
         let Some((meta, body)) = self.meta(warc)? else { return Ok(None) };
         (self.covers, self.warc_length, self.body) = (meta.covers, meta.length, body);
@@ -459,7 +463,7 @@ impl CdxFile {
         Ok(cdx.is_sound()?.then_some(cdx))
     }
 
-    /// The file, of which nothing is read so far; `None` if there is none.
+    /// Opens the CDXJ file without reading it. Returns `None` if it does not exist.
     fn unread(warc: &Path) -> Result<Option<Self>, ArchiveError> {
         let path = path_of(warc);
         let file = match File::open(&path) {
@@ -470,7 +474,7 @@ impl CdxFile {
         Self::of(file, path).map(Some)
     }
 
-    /// What is open under this name, of which nothing is read so far.
+    /// Wraps an open file without reading it.
     fn of(file: File, path: PathBuf) -> Result<Self, ArchiveError> {
         let about = file.metadata().map_err(ArchiveError::io(&path))?;
         let (length, modified) = (about.len(), about.modified().ok());
@@ -490,7 +494,7 @@ impl CdxFile {
         })
     }
 
-    /// The first line and its length; `None` if it is none of use.
+    /// Reads the first line and its length. Returns `None` if it is not usable.
     fn meta(&mut self, warc: &Path) -> Result<Option<(Meta, u64)>, ArchiveError> {
         let line = match self.line() {
             Ok(Some(line)) => line,
@@ -504,7 +508,7 @@ impl CdxFile {
         Ok(meta.filter(fits).map(|meta| (meta, line.len() as u64)))
     }
 
-    /// Whether nothing has happened to the WARC file since, and it would be indexed the same way now.
+    /// Returns whether the WARC file is unchanged and would be indexed in the same way.
     pub(crate) fn is_current(&self, warc: &fs::Metadata) -> bool {
         let untouched = match (self.modified, warc.modified()) {
             (Some(cdxj), Ok(warc)) => warc <= cdxj,
@@ -513,12 +517,12 @@ impl CdxFile {
         self.is_of_now && self.warc_length == warc.len() && untouched
     }
 
-    /// What tells it from one that takes its place.
+    /// Length and modification time, which identify this version of the file.
     pub(crate) fn stamp(&self) -> (u64, Option<SystemTime>) {
         (self.length, self.modified)
     }
 
-    /// Whether its lines are as they were written. Without a checksum nobody knows, and so they are not.
+    /// Returns whether the lines match their checksum. Returns false without a checksum.
     pub(crate) fn is_sound(&mut self) -> Result<bool, ArchiveError> {
         let Some(wanted) = self.sum.clone() else { return Ok(false) };
         self.seek(self.body)?;
@@ -534,7 +538,7 @@ impl CdxFile {
         }
     }
 
-    /// Fails unless its lines are as they were written: where the WARC file is gone, nothing else tells.
+    /// Returns an error if the lines do not match their checksum. No other check exists if the WARC file is gone.
     pub(crate) fn check(&mut self) -> Result<(), ArchiveError> {
         if self.is_sound()? { Ok(()) } else { Err(self.damaged()) }
     }
@@ -545,7 +549,7 @@ impl CdxFile {
         let wanted = start.as_bytes();
         // Lines that begin before `low` are less than wanted, those from `high` on are not.
         let (mut low, mut high) = (self.body, self.length);
-        // A line longer than the stretch that is left ends behind it.
+        // A line longer than the rest of the range ends after it.
         while high.saturating_sub(low) > SCAN_BYTES {
             let middle = low + (high - low) / 2;
             self.seek(middle)?;
@@ -650,12 +654,11 @@ pub(crate) fn up_to_date(warc: &Path) -> Result<Option<CdxFile>, ArchiveError> {
     Ok(CdxFile::open(warc)?.filter(|cdx| cdx.is_current(&about)))
 }
 
-/// What is to stand in a new CDXJ file of a WARC file, by that and by the lines that there are, if they are as they were
-/// written.
+/// Builds the content of a new CDXJ file from the WARC file. Reuses the old lines if their checksum is right.
 fn make(disk: &mut impl Disk, warc: &Path) -> Result<(Extent, Lines), ArchiveError> {
     let about = fs::metadata(warc).map_err(ArchiveError::io(warc))?;
     let had = bytes_indexed(warc)?.unwrap_or(0);
-    // What was lost may be back.
+    // The lost records may have returned.
     let is_grown = |cdx: &CdxFile| cdx.warc_length < about.len() && !cdx.has_lost;
     let old = CdxFile::open_sound(warc)?;
     let grown = old.filter(|cdx| cdx.is_of_now && is_grown(cdx));
@@ -673,8 +676,8 @@ fn make(disk: &mut impl Disk, warc: &Path) -> Result<(Extent, Lines), ArchiveErr
     Ok((Extent { length, covers, had }, lines))
 }
 
-/// Puts a CDXJ file without lines in the place of one that is not to be believed. It knows how many bytes were indexed, and
-/// is made anew when it is asked.
+/// Replaces an unreliable CDXJ file by one without lines. It keeps the number of indexed bytes, and is rebuilt at the
+/// next query.
 pub(crate) fn disbelieve(disk: &mut impl Disk, warc: &Path) -> Result<(), ArchiveError> {
     let had = bytes_indexed(warc)?.unwrap_or(0);
     write(disk, warc, Extent { length: 0, covers: 0, had }, &mut Lines::default()).map(drop)
@@ -692,22 +695,22 @@ pub(crate) fn forget_lost(disk: &mut impl Disk, warc: &Path) -> Result<(), Archi
     write(disk, warc, Extent { length, covers, had: 0 }, &mut lines).map(drop)
 }
 
-/// How many bytes of a WARC file are or were indexed, by the first line of its CDXJ file alone; `None` if there is none to
-/// be read.
+/// Returns how many bytes of a WARC file are or were indexed, from the first line of its CDXJ file. Returns `None` if
+/// that line is missing or cannot be read.
 fn bytes_indexed(warc: &Path) -> Result<Option<u64>, ArchiveError> {
     let Some(mut cdx) = CdxFile::unread(warc)? else { return Ok(None) };
     let meta = cdx.meta(warc)?;
     Ok(meta.map(|(meta, _)| meta.covers.max(meta.had.unwrap_or(0))))
 }
 
-/// Whether a WARC file that is gone had records, by its CDXJ file; so it may be if that cannot be read. A torn first record
-/// is none.
+/// Returns whether a removed WARC file had records, according to its CDXJ file. Returns true if that cannot be read.
+/// A torn first record does not count.
 pub(crate) fn had_records(warc: &Path) -> bool {
     bytes_indexed(warc).ok().flatten() != Some(0)
 }
 
-/// The lines that an earlier CDXJ file of a WARC file had for records which are in none of these `lines`; none if it is not
-/// as it was written.
+/// Returns the lines of an earlier CDXJ file for records that are missing from `lines`. Returns no lines if the
+/// earlier file does not match its checksum.
 fn lost(warc: &Path, lines: &mut Lines) -> Result<Vec<CdxLine>, ArchiveError> {
     let Some(mut old) = CdxFile::open_sound(warc)? else { return Ok(Vec::new()) };
     let mut left = BTreeSet::new();
@@ -729,7 +732,7 @@ fn lost(warc: &Path, lines: &mut Lines) -> Result<Vec<CdxLine>, ArchiveError> {
     }
 }
 
-/// Whether a WARC file that is there has fewer bytes than were indexed of it.
+/// Returns whether an existing WARC file has fewer bytes than were indexed.
 pub(crate) fn is_shorter(warc: &Path) -> bool {
     let had = bytes_indexed(warc).ok().flatten().unwrap_or(0);
     // Looked at last, since the file may be growing.
@@ -750,7 +753,7 @@ fn extend(
     let covers = cdx.covers;
     let read = cdx.each(&mut |line| {
         if line.is_unreadable() {
-            // What is read again is told of again.
+            // Bytes from `covers` on are read again, which gives new lines for their damage.
             if line.location.offset < covers {
                 kept.push(disk, warc, line.to_text());
             }
@@ -769,8 +772,8 @@ fn extend(
     }
 }
 
-/// Whether the last record that has a line is still where its line says. Files are only appended to, so
-/// then all of them are.
+/// Returns whether the last indexed record is still at its place. Files are only appended to, so all earlier records
+/// are then in place too.
 fn is_there(warc: &Path, last: &CdxLine) -> bool {
     let reader = WarcReader::open_at(warc, last.location.offset, Limits::default());
     let record = reader.and_then(|mut reader| reader.next_record()).ok().flatten();
@@ -780,8 +783,8 @@ fn is_there(warc: &Path, last: &CdxLine) -> bool {
     })
 }
 
-/// The first byte behind `offset` of a WARC file where a record begins, as far as its CDXJ file knows. The record must
-/// be there: damage may have moved what follows it.
+/// Returns the first byte after `offset` where the CDXJ file knows a record. The record must be there, because damage
+/// may have moved the bytes after it.
 pub(crate) fn offset_after(warc: &Path, offset: u64) -> Option<u64> {
     let mut after: Option<CdxLine> = None;
     let mut take = |line: CdxLine| {
@@ -795,7 +798,7 @@ pub(crate) fn offset_after(warc: &Path, offset: u64) -> Option<u64> {
     after.filter(|line| is_there(warc, line)).map(|line| line.location.offset)
 }
 
-/// The lines of the places of a WARC file that cannot be read, each by its first byte and the one behind it.
+/// The lines of the unreadable places of a WARC file, each given by its first byte and its end.
 fn unreadable(warc: &Path, places: &BTreeMap<u64, u64>) -> Result<Vec<CdxLine>, ArchiveError> {
     let mut lines = Vec::new();
     let mut known = places.clone();
@@ -821,9 +824,9 @@ fn unreadable(warc: &Path, places: &BTreeMap<u64, u64>) -> Result<Vec<CdxLine>, 
     Ok(lines)
 }
 
-/// Adds the lines of the records from byte `from` on, as far as the file can be read; `None` if no record
-/// begins there. Behind damage reading goes on where the lines that there are so far know a record, or else where one
-/// is found; an end that is torn is none, for it may still be growing.
+/// Adds the lines of the records from byte `from` on. Returns `None` if no record begins there. After damage, reading
+/// continues at the next record that the existing lines know. Otherwise it searches for one. A torn end is not
+/// damage, because the file may still be growing.
 fn index(
     disk: &mut impl Disk,
     warc: &Path,

@@ -1,10 +1,10 @@
-//! Whether a CDXJ file says of its WARC file what is true.
+//! The comparison of a CDXJ file with its WARC file.
 //!
-//! What lives here: the sum of the lines that the records of a file give, and its comparison with those that are
-//! there. What does not: bringing a CDXJ file up to date (`cdx.rs`); the records themselves, which whoever reads the
-//! archive through has seen.
+//! What lives here: the sum of the lines that the records of a file give, and its comparison with the lines in the
+//! CDXJ file. What does not: the update of a CDXJ file (`cdx.rs`), and the check of the records, which the reader
+//! makes.
 //!
-//! **Invariant.** Memory does not depend on how many lines there are: a sum of hashes does not mind their order.
+//! **Invariant.** Memory does not depend on the number of lines. A sum of hashes does not depend on their order.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -36,18 +36,18 @@ impl CdxSum {
     }
 }
 
-/// How a CDXJ file stands to its WARC file.
+/// The state of a CDXJ file compared with its WARC file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CdxState {
     /// It has a line for every record, and no other.
     Whole,
-    /// There is none, or the WARC file has changed since: the next lookup sees to it.
+    /// The CDXJ file is missing or older than the WARC file. The next lookup rebuilds it.
     Behind,
 }
 
 impl Archive {
-    /// Compares the CDXJ file of a WARC file with the lines of its records; an error that names the file where it has
-    /// others.
+    /// Compares the CDXJ file of a WARC file with the lines of its records. Returns an error that names the file if
+    /// they differ.
     pub fn check_cdx(&self, file: &str, records: &CdxSum) -> Result<CdxState, ArchiveError> {
         let warc = self.path(file)?;
         let path = cdx::path_of(&warc);
@@ -70,7 +70,7 @@ impl Archive {
             let text = line.to_text();
             sorted &= before <= text;
             before = text;
-            // What is lost has no record.
+            // A lost capture has no record.
             if !line.is_lost() {
                 sum.add_line(&line);
             }

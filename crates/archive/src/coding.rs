@@ -15,7 +15,7 @@ use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
 
 use crate::ArchiveError;
 
-/// The most codings undone one after another; nobody honest uses more than one.
+/// Maximum number of nested codings that are undone. Honest servers use at most one.
 pub(crate) const LAYERS_MAX: usize = 4;
 /// The beginning of everything in gzip.
 pub(crate) const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -72,12 +72,12 @@ pub(crate) fn layers(transfer: &str, content: &str) -> Vec<String> {
     names.filter(|name| !name.is_empty()).collect()
 }
 
-/// Whether a coding is known, and not one that is undone here.
+/// Returns whether a coding is known but not supported.
 pub(crate) fn is_unsupported(name: &str) -> bool {
     matches!(name, "br" | "zstd" | "compress" | "x-compress" | "dcb" | "dcz")
 }
 
-/// Whether no control characters are in it but those that part lines and words.
+/// Returns whether the only control characters are those that separate lines and words.
 fn is_text(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\x0c' | b'\r' | b' '..=b'~' | 0x80..))
 }
@@ -117,7 +117,7 @@ fn chunk_size(bytes: &[u8]) -> Option<(usize, &[u8])> {
     Some((size, &bytes[end + 1..]))
 }
 
-/// One member after the other; what stands behind the last one and is none is passed over, as gzip does.
+/// Decodes all members. Bytes after the last member are ignored unless they begin a member, as in gzip.
 fn gzip(bytes: &[u8], bytes_max: usize) -> Option<(Vec<u8>, bool)> {
     let (mut out, mut is_whole, mut rest) = (Vec::new(), true, bytes);
     while is_whole && rest.starts_with(&GZIP) && out.len() < bytes_max {
@@ -139,7 +139,7 @@ fn deflate(bytes: &[u8], bytes_max: usize) -> Option<(Vec<u8>, bool)> {
     whole.then_some((out, whole))
 }
 
-/// What can be read, and whether that went well up to the end or to the limit.
+/// Reads at most `bytes_max` bytes. Returns them, and whether reading reached the end or the limit without an error.
 fn read_bounded(decoder: impl Read, bytes_max: usize) -> (Vec<u8>, bool) {
     let mut out = Vec::new();
     let whole = decoder.take(bytes_max as u64).read_to_end(&mut out).is_ok();

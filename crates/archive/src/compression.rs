@@ -27,7 +27,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// What the names of files end with.
+    /// File name suffix.
     pub(crate) fn ending(self) -> &'static str {
         match self {
             Self::Gzip { .. } => GZIP_ENDING,
@@ -78,7 +78,7 @@ impl Packer {
         &mut self.record
     }
 
-    /// The record, as it stands in the file.
+    /// The compressed record, as in the file.
     pub(crate) fn member(&mut self) -> &[u8] {
         match &mut self.compressor {
             Compressor::Gzip(deflater) => deflater.member(&self.record),

@@ -19,7 +19,7 @@ pub fn date_text(date_s: i64) -> String {
     civil(date_s).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// The same with the microseconds of that second, unless there are none: `2017-03-06T04:03:53.000120Z`.
+/// Formats a date with its microseconds, as in `2017-03-06T04:03:53.000120Z`. Zero microseconds are left out.
 pub fn exact_date_text(date_s: i64, date_us: u32) -> String {
     let text = date_text(date_s);
     match text.strip_suffix('Z') {

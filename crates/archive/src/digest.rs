@@ -18,9 +18,8 @@ pub fn sha1(bytes: &[u8]) -> String {
     text(&Sha1::digest(bytes))
 }
 
-/// The digests of `bytes` and of what stands in them from `offset` on. Both are computed block by block in
-/// turn: neither waits for the other, so that a processor with instructions for SHA-1 works at both at once
-/// and takes two thirds of the time.
+/// The digests of `bytes` and of `bytes[offset..]`. Both are computed block by block in turn. A processor with SHA-1
+/// instructions works on both at once, and takes two thirds of the time.
 pub(crate) fn sha1_twice(bytes: &[u8], offset: usize) -> (String, String) {
     let tail = &bytes[offset..];
     let (mut whole, mut part) = (Sha1::new(), Sha1::new());
@@ -47,7 +46,7 @@ pub(crate) fn sha1_bytes(bytes: &[u8]) -> [u8; 20] {
     Sha1::digest(bytes).into()
 }
 
-/// Whether `declared` is spelled as [`sha1`] does it, so that two can be compared as they are.
+/// Returns whether `declared` has the spelling of [`sha1`], so that the two can be compared as text.
 pub(crate) fn is_own(declared: &str) -> bool {
     let value = declared.strip_prefix(PREFIX).unwrap_or_default();
     value.len() == 32 && value.bytes().all(|byte| matches!(byte, b'A'..=b'Z' | b'2'..=b'7'))

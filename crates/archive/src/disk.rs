@@ -1,10 +1,10 @@
-//! What the writer asks of the file system.
+//! The file system operations of the writer.
 //!
-//! What lives here: six operations and the system's own way of doing them. They are behind a trait so
-//! that the tests can make the *n*-th of them fail; nothing else implements it.
+//! What lives here: six operations and their implementation by the system. A trait lets the tests make the *n*-th
+//! operation fail.
 //!
-//! **Invariant.** That no descriptor is left for a moment is waited out, not reported, where whoever asks
-//! cannot do without the file.
+//! **Invariant.** If no file descriptor is free and the caller needs the file, the operation waits instead of
+//! failing.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -18,8 +18,7 @@ use rustix::io::Errno;
 const WAIT: Duration = Duration::from_millis(50);
 const WAITS_MAX: u32 = 1_200;
 
-/// Whether an error says that no descriptor is left, to this process or to the system: others may give
-/// theirs back.
+/// Returns whether the process or the system has no free file descriptor. Others may release theirs later.
 pub fn is_exhausted(error: &io::Error) -> bool {
     let code = error.raw_os_error();
     [Errno::MFILE, Errno::NFILE].iter().any(|errno| code == Some(errno.raw_os_error()))

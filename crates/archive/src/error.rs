@@ -1,15 +1,15 @@
-//! What can go wrong with an archive.
+//! Errors of an archive.
 //!
-//! What lives here: the one error type of this crate. Every variant about a file names the file and
-//! the byte: in a compressed file the byte is where the member begins (of gzip, or a frame of zstd) that
-//! holds the record, since that is where every other tool can look too.
+//! What lives here: the one error type of this crate. Every variant about a file names the file and the byte. In a
+//! compressed file, that byte is the beginning of the record's gzip member or zstd frame. Other tools can find the
+//! record there too.
 //!
 //! **Invariant.** An error about a place in a file has an offset, [`ArchiveError::offset`].
 
 use std::io;
 use std::path::PathBuf;
 
-/// Every way in which reading or writing an archive fails.
+/// An error while reading or writing an archive.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArchiveError {
@@ -18,18 +18,18 @@ pub enum ArchiveError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the file system said.
+        /// The system error.
         source: io::Error,
     },
-    /// A record could not be written; the file ends with the last whole record, and writing may go
-    /// on when the cause is gone.
+    /// A record could not be written. The file ends with the last whole record. Writing may continue when the cause
+    /// is gone.
     #[error("cannot write to {path} at byte {offset}; whatever was written before is kept")]
     Write {
         /// The WARC file.
         path: PathBuf,
         /// Where the record would have begun.
         offset: u64,
-        /// What the file system said.
+        /// The system error.
         source: io::Error,
     },
     /// The compressed data is not what was written.
@@ -42,12 +42,12 @@ pub enum ArchiveError {
         /// What does not fit.
         what: &'static str,
     },
-    /// Nothing can be read up to a place behind the damage, which the cause names.
+    /// Bytes after the damage cannot be read, up to a known place. The cause names the damage.
     #[error("{cause}; nothing can be read up to byte {to}, which leaves out {} bytes", left_out(cause, *to))]
     Skipped {
-        /// What is wrong where it begins.
+        /// The error at the beginning of the skipped bytes.
         cause: Box<ArchiveError>,
-        /// Where reading goes on: at a record, or at the end of the file.
+        /// Where reading continues: at a record, or at the end of the file.
         to: u64,
     },
     /// The file ends inside a record; in our own archives `repair` cuts such a tail off.
@@ -58,7 +58,7 @@ pub enum ArchiveError {
         /// Where the unfinished record or member begins.
         offset: u64,
     },
-    /// Something that is no WARC record stands where one should begin.
+    /// The bytes where a WARC record should begin are not one.
     #[error("{path} has no WARC record at byte {offset} but {}", shown(found))]
     Garbage {
         /// The WARC file.
@@ -172,7 +172,7 @@ pub enum ArchiveError {
     /// A block is no HTTP response.
     #[error("no HTTP response: {what}")]
     Http {
-        /// What is wrong with it.
+        /// The fault.
         what: &'static str,
     },
     /// A body in a coding that is not decoded here.
@@ -216,13 +216,13 @@ impl ArchiveError {
     }
 }
 
-/// What was found instead of a record: only text tells anything.
+/// Formats unexpected input for a message. Input that is not text is not shown.
 fn shown(found: &str) -> String {
     let is_text = !found.chars().any(|it| it.is_control() || it == char::REPLACEMENT_CHARACTER);
     if is_text { format!("{found:?}") } else { "bytes that are no text".to_owned() }
 }
 
-/// How many bytes cannot be read.
+/// Number of skipped bytes.
 fn left_out(cause: &ArchiveError, to: u64) -> u64 {
     to.saturating_sub(cause.offset().unwrap_or(to))
 }

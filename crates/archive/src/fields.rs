@@ -1,13 +1,12 @@
 //! `Name: value` lines: the header of a WARC record, the header of an HTTP message, and the blocks of
 //! type `application/warc-fields`.
 //!
-//! What lives here: one tolerant parser for all three (lines may end with CR LF or LF, values may go
-//! on in lines that begin with white space, lines without a colon are passed over, bytes that are not
-//! UTF-8 are taken as Latin-1), and the writer of warc-fields blocks. What does not: limits on size;
-//! whoever collects the bytes has them.
+//! What lives here: one tolerant parser for all three, and the writer of warc-fields blocks. Lines may end with CR LF
+//! or LF. Values may continue in lines that begin with white space. Lines without a colon are skipped. Bytes that are
+//! not UTF-8 are read as Latin-1. What does not: limits on size, which the caller sets.
 //!
-//! **Invariant.** Any bytes can be read. What is written is one line and is read back as it was, but for control
-//! characters, which become blanks, and blanks around it.
+//! **Invariant.** Any bytes can be read. A written value is one line and is read back unchanged, with two exceptions.
+//! Control characters become blanks, and blanks around the value are removed.
 //!
 //! Reference: WARC 1.1, section 4; RFC 9112, section 5.
 

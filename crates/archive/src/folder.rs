@@ -32,8 +32,8 @@ impl Archive {
         Ok(Self { dir: dir.to_path_buf(), files: warc_files(dir)?, lookups })
     }
 
-    /// The same for one who changes nothing: a CDXJ file that a lookup needs and that is missing, behind or damaged is made
-    /// in a file without a name, for as long as this is in use.
+    /// Opens a folder without changing it. A lookup rebuilds a missing, old or damaged CDXJ file in an unnamed file,
+    /// which lives as long as this value.
     pub fn open_unchanging(dir: &Path) -> Result<Self, ArchiveError> {
         Ok(Self { lookups: Arc::new(Lookups::unchanging()), ..Self::open(dir)? })
     }
@@ -43,8 +43,9 @@ impl Archive {
         &self.files
     }
 
-    /// Every record of every file, in order. After an error the iteration goes on with the next record that can be
-    /// read; where the CDXJ file does not know it, it is searched for. That records are [gone](Archive::gone) is no error.
+    /// Every record of every file, in order. After an error, the iteration continues with the next readable record.
+    /// If the CDXJ file does not know that record, it is searched for. [Lost](Archive::gone) records are not an
+    /// error.
     pub fn records(&self) -> Records<'_> {
         Records {
             archive: self,
@@ -96,8 +97,8 @@ impl Archive {
         }
     }
 
-    /// The captures of a URL, oldest first: responses, resources, revisits and metadata, under http and
-    /// https alike. CDXJ files that are missing, behind or damaged are made on the way.
+    /// The captures of a URL, oldest first: responses, resources, revisits and metadata, under http and https alike.
+    /// Missing, outdated or damaged CDXJ files are rebuilt.
     pub fn captures(&self, url: &str) -> Result<Vec<CdxLine>, ArchiveError> {
         self.find(&format!("{} ", surt(url)))
     }
@@ -109,16 +110,16 @@ impl Archive {
         self.find(key.find(')').map_or(key.as_str(), |end| &key[..=end]))
     }
 
-    /// The captures of a URL that cannot be read, and without a URL those places of which nobody knows what they
-    /// had; otherwise as [`Archive::captures`].
+    /// The unreadable captures of a URL, and the unreadable places whose URL is unknown. Otherwise like
+    /// [`Archive::captures`].
     pub fn unreadable(&self, url: &str) -> Result<Vec<CdxLine>, ArchiveError> {
         let mut found = self.find(&format!("{}{} ", cdx::UNREADABLE, surt(url)))?;
         found.extend(self.find(&format!("{}{} ", cdx::UNREADABLE, cdx::NOBODY))?);
         Ok(found)
     }
 
-    /// The names of WARC files that have lost records by their CDXJ files: those that are gone, and those that have become
-    /// shorter; sorted.
+    /// The sorted names of WARC files that have lost records, according to their CDXJ files. These files were removed
+    /// or have become shorter.
     pub fn gone(&self) -> Result<Vec<String>, ArchiveError> {
         let mut gone = Vec::new();
         for cdxj in names_in(&self.dir)? {
@@ -158,8 +159,8 @@ impl Archive {
         fs::remove_file(&path).map_err(ArchiveError::io(&path))
     }
 
-    /// The captures of a URL that [files have lost](Archive::gone), oldest first, as far as their CDXJ files can be read and
-    /// are as they were written.
+    /// The captures of a URL that [files have lost](Archive::gone), oldest first. CDXJ files that are damaged or
+    /// cannot be read are skipped.
     pub fn gone_captures(&self, url: &str) -> Result<Vec<CdxLine>, ArchiveError> {
         let key = surt(url);
         let starts = [format!("{key} "), format!("{}{key} ", cdx::LOST)];
@@ -178,8 +179,8 @@ impl Archive {
         Ok(found.into_iter().map(CdxLine::unmarked).collect())
     }
 
-    /// Hands every capture that [a file has lost](Archive::gone) to `take`, as far as its CDXJ file can be read; none if that
-    /// is not as it was written.
+    /// Hands every capture that [a file has lost](Archive::gone) to `take`, as far as its CDXJ file can be read. A
+    /// damaged CDXJ file gives no captures.
     pub fn each_gone(&self, name: &str, take: &mut dyn FnMut(CdxLine)) -> Result<(), ArchiveError> {
         let is_left = self.path(name)?.exists();
         self.ask_gone(name, &mut |cdx| {
@@ -191,7 +192,8 @@ impl Archive {
         })
     }
 
-    /// Asks the CDXJ file of a WARC file that has lost records, as far as it can be read; one that is left may be made again.
+    /// Queries the CDXJ file of a WARC file that has lost records. If the WARC file still exists, its CDXJ file may
+    /// be rebuilt.
     fn ask_gone(
         &self,
         name: &str,
@@ -210,8 +212,8 @@ impl Archive {
         }
     }
 
-    /// Hands every capture of every file to `take`, in no order; otherwise as [`Archive::captures`]. Some may be handed out
-    /// twice.
+    /// Hands every capture of every file to `take`, in no order. Otherwise like [`Archive::captures`]. A capture may
+    /// be handed out twice.
     pub fn each_capture(&self, take: &mut dyn FnMut(CdxLine)) -> Result<(), ArchiveError> {
         for name in &self.files {
             let path = self.dir.join(name);
@@ -255,10 +257,10 @@ impl Archive {
 pub struct Records<'a> {
     archive: &'a Archive,
     next_file: usize,
-    /// The first file that is none of them.
+    /// End of the range of files, exclusive.
     end_file: usize,
     reader: Option<WarcReader<File>>,
-    /// What follows an error, read before the error was told.
+    /// The result after an error, read before the error was returned.
     ahead: Ahead,
     limits: Limits,
 }
@@ -291,7 +293,7 @@ impl Records<'_> {
         Some(WarcReader::open(&self.archive.dir.join(name), self.limits.clone()))
     }
 
-    /// Tells of an error once, and goes on behind it.
+    /// Returns the error to report, and moves on to the bytes after it.
     fn tell(&mut self, error: ArchiveError) -> ArchiveError {
         let Some(reader) = &mut self.reader else { return error };
         let (error, ahead) = cause(reader, error);
@@ -299,7 +301,7 @@ impl Records<'_> {
         if self.ahead.is_some() { error } else { self.go_on(error) }
     }
 
-    /// Takes the reader to the first record behind an error after which it is lost; the error, with that place.
+    /// Moves a lost reader to the first record after an error. Returns the error, with that place.
     fn go_on(&mut self, error: ArchiveError) -> ArchiveError {
         let Some(reader) = self.reader.as_mut().filter(|reader| reader.is_lost()) else {
             return error;
@@ -307,7 +309,7 @@ impl Records<'_> {
         let Some(offset) = error.offset() else { return error };
         let known = cdx::offset_after(reader.path(), offset);
         match reader.go_on_behind(offset, known) {
-            // Whoever ends a file in the middle of a record leaves nothing behind it.
+            // The file ends inside the record and no record follows: the truncation is the error.
             Ok(_) if matches!(error, ArchiveError::Truncated { .. }) && reader.is_lost() => error,
             Ok(to) => ArchiveError::Skipped { cause: Box::new(error), to },
             Err(failed) => failed,
@@ -315,11 +317,11 @@ impl Records<'_> {
     }
 }
 
-/// What follows an error in its file, as far as it was read.
+/// The result after an error in the same file, if it was read.
 type Ahead = Option<Result<Option<Record>, ArchiveError>>;
 
-/// The error that is told of a place: where a member turns out to be damaged behind what is wrong in it, its damage,
-/// which is the cause of that, and nothing else. Otherwise the error itself, and what follows it.
+/// Returns the error to report, and the next result if it was read. If the member turns out to be damaged, that
+/// damage is the cause and is reported instead.
 fn cause(reader: &mut WarcReader<File>, error: ArchiveError) -> (ArchiveError, Ahead) {
     if reader.is_lost() {
         return (error, None);
@@ -331,7 +333,7 @@ fn cause(reader: &mut WarcReader<File>, error: ArchiveError) -> (ArchiveError, A
     }
 }
 
-/// Whether a WARC file may be called so: one with such a name is read.
+/// Returns whether this is a valid name of a WARC file. Files with such names are read.
 pub fn is_warc_name(name: &str) -> bool {
     READ.iter().any(|ending| name.ends_with(ending))
 }

@@ -19,7 +19,7 @@ use crate::stream::Step;
 
 /// No time, no name, no system: equal records give equal bytes.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
-/// What every member begins with: the magic number and deflate.
+/// The first bytes of every member: the magic number and the deflate method.
 pub(crate) const START: [u8; 3] = [HEADER[0], HEADER[1], HEADER[2]];
 const TRAILER_BYTES: usize = 8;
 const CHUNK_BYTES: usize = 32 << 10;
@@ -120,7 +120,7 @@ fn trailer(crc: u32, length: u64) -> [u8; TRAILER_BYTES] {
     (u64::from(crc) | length << 32).to_le_bytes()
 }
 
-/// Whether a file is gzipped, by its first bytes.
+/// Returns whether a file is gzipped, by its first bytes.
 pub(crate) fn begins(head: &[u8]) -> bool {
     head.first() == HEADER.first()
 }

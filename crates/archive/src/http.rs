@@ -27,7 +27,7 @@ pub struct HttpResponse<'a> {
     pub status: u16,
     /// The header fields in order.
     pub headers: Vec<(String, String)>,
-    /// The body as it stands in the block, codings and all.
+    /// The body as in the block, with its codings.
     pub body: &'a [u8],
     /// Where the body begins in the block.
     pub body_offset: usize,
@@ -69,7 +69,7 @@ fn status_of(line: &[u8]) -> Result<u16, ArchiveError> {
     }
 }
 
-/// What [`parse_http`] gives for the block that [`http_block`] makes of the same, without making it.
+/// Returns the response that [`parse_http`] would return for a block of [`http_block`], without building the block.
 pub fn http_response<'a, 'b>(
     status_line: &str,
     headers: impl Iterator<Item = (&'b str, &'b [u8])>,
@@ -83,7 +83,7 @@ pub fn http_response<'a, 'b>(
     Ok(HttpResponse { status, headers: headers.collect(), body, body_offset: 0 })
 }
 
-/// A field as it is written: Transfer-Encoding under another name; `None` if it cannot stand in a header.
+/// Returns a field as it is written, with Transfer-Encoding renamed. Returns `None` if it is not valid in a header.
 fn kept<'a>((name, value): (&'a str, &'a [u8])) -> Option<(&'a str, &'a [u8])> {
     let broken = |byte: &u8| matches!(byte, b'\r' | b'\n' | 0);
     let is_kept = !name.is_empty()
@@ -93,10 +93,10 @@ fn kept<'a>((name, value): (&'a str, &'a [u8])) -> Option<(&'a str, &'a [u8])> {
     is_kept.then_some((if undone { UNDONE_TRANSFER_ENCODING } else { name }, value))
 }
 
-/// A block for a `response` record, and where its payload begins. The fields are written as they
-/// came, but for Transfer-Encoding: the body comes with that undone, so the field is kept under the name
-/// [`UNDONE_TRANSFER_ENCODING`]. `status_line` has no line break; fields that cannot stand in a header
-/// (a line break in the value, say) are left out.
+/// Builds the block of a `response` record. Returns it and the offset of its payload. The body has its transfer
+/// coding undone, so the field Transfer-Encoding is renamed [`UNDONE_TRANSFER_ENCODING`]. Other fields are written
+/// unchanged. Fields that are not valid in a header are left out, such as one with a line break in its value.
+/// `status_line` has no line break.
 pub fn http_block<'a>(
     status_line: &str,
     headers: impl Iterator<Item = (&'a str, &'a [u8])>,
@@ -123,19 +123,19 @@ impl<'a> HttpResponse<'a> {
         fields::find(&self.headers, name)
     }
 
-    /// The body with transfer and content codings undone, at most `bytes_max` bytes of it: what
-    /// would be longer is cut there, so that a small body that unpacks to a huge one costs no more.
+    /// Returns the body with transfer and content codings undone, cut at `bytes_max` bytes. The cut bounds the cost
+    /// of a small body that unpacks to a huge one.
     ///
-    /// Headers lie. A body that is not in the coding its header names is returned as it is; one
-    /// that breaks off in the middle is returned up to there. An error is only a coding that is known and not
-    /// supported (`br`, `zstd`, `compress`), since its bytes would pass for text, and one of which nothing can be
-    /// read, since that would pass for an empty page.
+    /// Headers may be wrong. A body that is not in the coding of its header is returned unchanged. A body that breaks
+    /// off is returned up to that point.
+    ///
+    /// A known coding without support (`br`, `zstd`, `compress`) is an error, because its bytes would pass for text.
+    /// A coded body without a readable byte is an error, because it would pass for an empty page.
     pub fn decoded_body(&self, bytes_max: usize) -> Result<Cow<'a, [u8]>, ArchiveError> {
         Ok(self.decode(bytes_max)?.bytes)
     }
 
-    /// As [`HttpResponse::decoded_body`], but a body that breaks off or is damaged is an error: for what
-    /// must be read whole or not at all.
+    /// Like [`HttpResponse::decoded_body`], but a body that breaks off or is damaged is an error.
     pub fn whole_body(&self, bytes_max: usize) -> Result<Cow<'a, [u8]>, ArchiveError> {
         let decoded = self.decode(bytes_max)?;
         let what = "its body breaks off or is damaged";
@@ -168,8 +168,8 @@ pub(crate) fn payload_mismatch(record: &Record, declared: &str) -> Option<String
     (!same).then_some(computed)
 }
 
-/// Whether block and payload have the digests that the header names in the spelling of our own files, which
-/// is seen sooner for both at once. `false` may only mean that the spelling is another one.
+/// Returns whether block and payload have the digests in the header, in our own spelling. Checking both at once is
+/// faster. `false` may also mean another spelling.
 pub(crate) fn both_fit(record: &Record, block: &str, payload: &str) -> bool {
     if !digest::is_own(block) || !digest::is_own(payload) {
         return false;
@@ -183,13 +183,13 @@ pub(crate) fn both_fit(record: &Record, block: &str, payload: &str) -> bool {
     }
 }
 
-/// What a payload digest speaks of: the body of an HTTP message, elsewhere the whole block.
+/// The bytes that a payload digest covers: the body of an HTTP message, or else the whole block.
 pub(crate) fn payload(record: &Record) -> &[u8] {
     let offset = payload_offset(&record.kind, record.content_type.as_deref(), &record.block);
     &record.block[offset..]
 }
 
-/// Where a reader sees the payload of a block begin.
+/// The offset of the payload in a block, as a reader sees it.
 pub(crate) fn payload_offset(kind: &Kind, content_type: Option<&str>, block: &[u8]) -> usize {
     let message = matches!(kind, Kind::Response | Kind::Request);
     if message && content_type.is_none_or(is_http) {
@@ -199,7 +199,7 @@ pub(crate) fn payload_offset(kind: &Kind, content_type: Option<&str>, block: &[u
     }
 }
 
-/// Whether a Content-Type says that a block is an HTTP message.
+/// Returns whether a Content-Type declares an HTTP message.
 pub(crate) fn is_http(content_type: &str) -> bool {
     const NAME: &[u8] = b"application/http";
     let start = content_type.trim_start().as_bytes().get(..NAME.len());

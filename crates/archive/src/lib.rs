@@ -1,18 +1,18 @@
-//! WARC and CDXJ in and out; where a page is.
+//! Reading and writing of WARC and CDXJ files, and lookup of captures.
 //!
-//! The archive is the only source of truth of a collection and the journal of its crawl: everything
-//! else can be made again from it. It is a folder of standard files that any web archiving tool reads.
+//! The archive is the only source of truth of a collection and the journal of its crawl. Everything else can be
+//! rebuilt from it. It is a folder of standard files that any web archiving tool reads.
 //!
 //! - [`WarcWriter`] appends records to `crivello-00001.warc.gz` or `.warc.zst`, …; a failed write loses nothing.
-//! - [`WarcReader`] reads one WARC file, whoever wrote it; [`Archive`] reads a folder of them, and finds
+//! - [`WarcReader`] reads one WARC file of any writer; [`Archive`] reads a folder of them, and finds
 //!   the captures of a URL through CDXJ files ([`CdxLine`], [`surt`]).
 //! - [`repair`] cuts off what a killed writer left unfinished.
 //! - [`parse_http`] and [`HttpResponse::decoded_body`] open the block of a response, [`body_reader`] piece by piece.
 //!
-//! What does not live here: what a page means, when it is fetched, when files are synced.
+//! Not in this crate: the meaning of a page, the time of its fetch, and the time when files are synced.
 //!
-//! **Invariant.** Whatever the bytes of a file, reading ends, in bounded memory, with the records that
-//! were written or with an error that names file and offset.
+//! **Invariant.** Reading ends in bounded memory, whatever the bytes of a file. It returns the records that were
+//! written, or an error that names file and offset.
 //!
 //! Reference: ISO 28500:2017 (WARC 1.1), RFC 9112 (HTTP/1.1), RFC 1952 (gzip), RFC 8878
 //! (zstd); `docs/formats/archive.md`.

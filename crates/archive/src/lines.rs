@@ -1,12 +1,11 @@
-//! Lines on their way into order, in bounded memory.
+//! Sorting of lines in bounded memory.
 //!
-//! What lives here: [`Lines`], an external merge sort. Lines gather in memory; when they are too many, they
-//! go to a file without a name as a sorted run, and at the end the runs are merged. What does not: what a
-//! line says (`cdx.rs`).
+//! What lives here: [`Lines`], an external merge sort. Lines gather in memory. At a limit they are written to an
+//! unnamed file as a sorted run, and at the end the runs are merged. What does not: the content of a line (`cdx.rs`).
 //!
-//! **Invariant.** What comes out is what was put in, in bytewise order, as often as it is asked for. No more
-//! than `bytes_max` and the last line are in memory, unless the disk refuses them, and `RUN_BYTES` of each
-//! run while they are merged. A kill leaves nothing behind, or a file with a temporary name.
+//! **Invariant.** The output is the input in bytewise order, however often it is read. At most `bytes_max` and the
+//! last line are in memory, unless the disk refuses them. The merge takes `RUN_BYTES` for each run. A kill leaves at
+//! most a file with a temporary name.
 //!
 //! Reference: D. E. Knuth, The Art of Computer Programming, volume 3, section 5.4.
 
@@ -20,29 +19,29 @@ use std::path::Path;
 use crate::cdx;
 use crate::disk::Disk;
 
-/// What gathers in memory by default.
+/// Default limit of the memory for lines.
 pub(crate) const LINES_BYTES_MAX: usize = 8 << 20;
 
-/// Lines are written when they are so many bytes.
+/// Lines are written in chunks of this size.
 pub(crate) const WRITE_BYTES: usize = 64 << 10;
 
-/// How much of a run is read at a time.
+/// Bytes of a run that are read at a time.
 const RUN_BYTES: u64 = 64 << 10;
 
-/// What a line in memory takes beside its bytes.
+/// Memory of a line in addition to its bytes.
 const LINE_BYTES: usize = size_of::<String>() + 16;
 
-/// Lines of a CDXJ file that is yet to be written.
+/// Lines of a CDXJ file that is not written yet.
 pub(crate) struct Lines {
     bytes_max: usize,
     here: Vec<String>,
     /// Bytes of memory that they take.
     here_bytes: usize,
-    /// At so many of them they leave it.
+    /// At this size the lines in memory are written to a run.
     here_bytes_max: usize,
     /// Bytes of all lines, each with its line break.
     bytes: u64,
-    /// The file of the runs, and where each of them stands.
+    /// The file of the runs, and the byte range of each run.
     away: Option<(File, Vec<Range<u64>>)>,
 }
 
@@ -59,8 +58,8 @@ impl Lines {
         Self { bytes_max, here, here_bytes, here_bytes_max, bytes: 0, away: None }
     }
 
-    /// Puts in a line of the CDXJ file of `warc`. If the disk refuses a run, the lines stay in memory, and
-    /// it is tried again when as many more have come.
+    /// Adds a line of the CDXJ file of `warc`. If the disk refuses a run, the lines stay in memory. The run is tried
+    /// again after `bytes_max` further bytes.
     pub(crate) fn push(&mut self, disk: &mut impl Disk, warc: &Path, line: String) {
         self.bytes += line.len() as u64 + 1;
         self.here_bytes += line.capacity() + LINE_BYTES;
@@ -82,7 +81,7 @@ impl Lines {
         let (file, runs) = match &mut self.away {
             Some(away) => away,
             none => {
-                // Without a descriptor the lines stay: whoever writes records need not wait for one.
+                // Without a descriptor the lines stay in memory, so that the writer of records does not wait for one.
                 let create = |path: &Path| disk.create(path);
                 let (file, path) = cdx::create_temporary(create, &cdx::path_of(warc))?;
                 fs::remove_file(&path)?;
@@ -134,9 +133,9 @@ impl Lines {
 /// A run that is being read.
 struct Run<'a> {
     file: &'a File,
-    /// What is still to be read.
+    /// The bytes that are not read yet.
     rest: Range<u64>,
-    /// What was read, and how much of it was given out.
+    /// The bytes that were read. `at` is the number of them that were consumed.
     buffer: Vec<u8>,
     at: usize,
 }

@@ -1,10 +1,11 @@
-//! Asking the CDXJ files of an archive.
+//! Queries of the CDXJ files of an archive.
 //!
-//! What lives here: [`Lookups`], which has a CDXJ file made again before it is asked if it is behind or its checksum is wrong:
-//! in its place, or aside, for those who change nothing. What does not: making it (`cdx.rs`), and what is asked (`folder.rs`).
+//! What lives here: [`Lookups`], which rebuilds an outdated or damaged CDXJ file before a query. The new file
+//! replaces the old one, or stays outside an archive that may not be changed. What does not: building a CDXJ file
+//! (`cdx.rs`), and the queries (`folder.rs`).
 //!
-//! **Invariant.** Only lines answer that are as they were written. A checksum is computed once for each file that is asked,
-//! however often that is, and what is made aside is made once.
+//! **Invariant.** A query reads only lines that match their checksum. The checksum of each file is computed once,
+//! whatever the number of queries. A file outside the archive is built once.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,23 +16,23 @@ use crate::ArchiveError;
 use crate::cdx::{self, CdxFile};
 use crate::disk::System;
 
-/// What is known of the CDXJ files of an archive.
+/// State of the CDXJ files of an archive.
 #[derive(Debug, Default)]
 pub(crate) struct Lookups {
-    /// Those whose checksum was right, by their WARC files.
+    /// CDXJ files whose checksum was right, by WARC file.
     sound: Mutex<BTreeMap<PathBuf, (u64, Option<SystemTime>)>>,
-    /// Those that were made aside, if nothing may be changed.
+    /// CDXJ files that were rebuilt outside the archive, if the archive may not be changed.
     aside: Option<Mutex<BTreeMap<PathBuf, CdxFile>>>,
 }
 
 impl Lookups {
-    /// Those of one who changes nothing.
+    /// Lookups that do not change the archive.
     pub(crate) fn unchanging() -> Self {
         Self { aside: Some(Mutex::default()), ..Self::default() }
     }
 
-    /// Asks the CDXJ file of a WARC file; one that turns out to be damaged is made again, and of what is lost it does not
-    /// know more than that it is.
+    /// Queries the CDXJ file of a WARC file. A damaged CDXJ file is rebuilt. The new file records that captures were
+    /// lost, without their lines.
     pub(crate) fn ask<T>(
         &self,
         warc: &Path,
@@ -50,7 +51,7 @@ impl Lookups {
         }
     }
 
-    /// The same, but the one that is made again is none of the archive.
+    /// Queries the CDXJ file of a WARC file. A rebuilt CDXJ file stays outside the archive.
     fn ask_aside<T>(
         &self,
         aside: &Mutex<BTreeMap<PathBuf, CdxFile>>,

@@ -1,17 +1,16 @@
-//! Reading WARC files record by record, whoever wrote them.
+//! Reads WARC files of any writer, record by record.
 //!
-//! What lives here: finding records in the stream of members (of gzip, or frames of zstd), their limits, the
-//! checks of length and digest, and how reading goes on after an error. What does not: decompression
-//! (`stream.rs`), the meaning of blocks (`http.rs`).
+//! What lives here: the search for records in the stream of members (gzip members or zstd frames), limits, checks of
+//! length and digest, and continuation after an error. What does not: decompression (`stream.rs`), and the meaning of
+//! blocks (`http.rs`).
 //!
-//! **Invariant.** Memory is bounded by the limits whatever the file says. A record is given out only
-//! when its member has passed its checksum, unless a further record follows in the same member.
-//! After an error the next call goes on with the following record where its beginning is certain (the
-//! next member, the end of a block of known length) and ends the iteration where it is not. It does not by itself
-//! search for something that looks like a record: a page may contain a WARC file. `reader/behind.rs` does that for
-//! those who ask for it.
+//! **Invariant.** The limits bound the memory, whatever the file says. A record is returned only after its member has
+//! passed its checksum, unless another record follows in the same member. After an error, the next call continues at
+//! the following record if its beginning is certain. It is certain at the next member and at the end of a block of
+//! known length. Otherwise the iteration ends. The reader does not search for bytes that look like a record, because
+//! a page may contain a WARC file. Callers can start that search (`reader/behind.rs`).
 //!
-//! Reference: ISO 28500:2017 (WARC 1.1); the drafts 0.17 and 0.18 differ in nothing that is read here.
+//! Reference: ISO 28500:2017 (WARC 1.1). For this reader, the drafts 0.17 and 0.18 are equal to it.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -25,7 +24,7 @@ use crate::{ArchiveError, Kind, Limits, Location, Record, date, digest, fields, 
 
 /// The most line breaks accepted between two records.
 const BLANK_BYTES_MAX: u64 = 4096;
-/// What may be unpacked of a member beside the largest block, however small the member is.
+/// Bytes that may be unpacked from a member beyond the largest block, however small the member is.
 const SLACK_BYTES: u64 = 64 << 20;
 
 /// Reads the records of one WARC file, in order.
@@ -35,10 +34,10 @@ pub struct WarcReader<R = File> {
     file: String,
     limits: Limits,
     next: Next,
-    /// What is wrong with the rest of the last record's member.
+    /// The error in the rest of the last record's member.
     pending: Option<ArchiveError>,
     at_end: bool,
-    /// What was read behind damage in vain.
+    /// Bytes that searches after damage have read in total.
     searched_bytes: u64,
 }
 
@@ -59,7 +58,7 @@ enum Next {
 #[derive(Clone, Copy)]
 struct Start {
     offset: u64,
-    /// Nothing but line breaks stands before it in its member.
+    /// Whether only line breaks precede it in its member.
     first: bool,
 }
 
@@ -136,7 +135,7 @@ impl<R: Read> WarcReader<R> {
         self.stream.offset()
     }
 
-    /// Whether the file was read to its end; not where reading broke off.
+    /// Returns whether the file was read to its end. An iteration that broke off has not reached it.
     pub(crate) fn is_at_end(&self) -> bool {
         self.at_end
     }
@@ -145,7 +144,7 @@ impl<R: Read> WarcReader<R> {
         self.stream.path()
     }
 
-    /// Whether reading broke off: after an error, there is no next record.
+    /// Returns whether the iteration broke off, so that no record follows the error.
     pub(crate) fn is_lost(&self) -> bool {
         self.next == Next::Lost && !self.at_end && self.pending.is_none()
     }
@@ -222,7 +221,7 @@ impl<R: Read> WarcReader<R> {
         }
     }
 
-    /// Content-Length, without which nothing after the header can be told apart.
+    /// Parses Content-Length. Without it the end of the record is unknown.
     fn length(&mut self, start: Start, headers: &[(String, String)]) -> Result<u64, ArchiveError> {
         const NAME: &str = "Content-Length";
         let result = match fields::find(headers, NAME) {
@@ -337,8 +336,8 @@ impl<R: Read> WarcReader<R> {
         }
     }
 
-    /// Passes over the rest of a member, which is no record, so that the checksum speaks before the last
-    /// record is given out; the next call tells of the rest.
+    /// Skips the rest of a member, which is not a record. The checksum is thus verified before the last record is
+    /// returned. The next call returns `error`.
     fn refuse_rest(&mut self, error: ArchiveError) -> Result<(), ArchiveError> {
         self.skip_member()?;
         self.pending = Some(error);
@@ -456,7 +455,7 @@ impl<R: Read> WarcReader<R> {
 
 const MAGIC: &[u8] = b"WARC/";
 
-/// Whether bytes begin a WARC header; `None` while they are too few to say.
+/// Returns whether bytes begin a WARC header. Returns `None` if they are too few.
 fn is_header(bytes: &[u8]) -> Option<bool> {
     let count = bytes.len().min(MAGIC.len());
     let same = bytes[..count].eq_ignore_ascii_case(&MAGIC[..count]);

@@ -1,4 +1,4 @@
-//! A WARC record and where it stands.
+//! A WARC record and its place.
 //!
 //! What lives here: the values that readers give out. What does not: bytes on disk (`reader.rs`,
 //! `writer.rs`) and what a block means (`http.rs`, and the crates above).
@@ -30,9 +30,9 @@ pub struct Location {
 pub enum Kind {
     /// About the file itself.
     Warcinfo,
-    /// What a server answered, with its protocol's header.
+    /// The response of a server, with the header of its protocol.
     Response,
-    /// What a client asked.
+    /// The request of a client.
     Request,
     /// A resource without any protocol around it.
     Resource,
@@ -96,10 +96,10 @@ pub struct Record {
     pub id: String,
     /// WARC-Date as seconds since 1970.
     pub date_s: i64,
-    /// The microseconds of that second, as far as the date tells.
+    /// The microseconds of that second, if the date has them.
     pub date_us: u32,
-    /// WARC-Target-URI, without the angle brackets that some writers put around it; a web address has upper case digits in
-    /// its escapes.
+    /// WARC-Target-URI, without the angle brackets that some writers add. A web address has upper case digits in its
+    /// escapes.
     pub target: Option<String>,
     /// Content-Type of the block.
     pub content_type: Option<String>,

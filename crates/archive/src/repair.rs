@@ -1,12 +1,12 @@
-//! After a kill: a record that was being written when the process ended is cut off.
+//! Repair after a kill: cuts off the record that was being written.
 //!
-//! What lives here: finding and cutting the torn end of our own files, and taking the lines out of CDXJ files that are not as
-//! they were written, for they are made again; that a file has become shorter, or does when it is cut, stays known by them.
-//! What does not: mending anything else. Damage in the middle of a file is left as it is and told by whoever reads it.
+//! What lives here: finding and cutting the torn end of our own files. Damaged lines are also removed from CDXJ
+//! files, which are then rebuilt. These files keep the fact that a WARC file became shorter, by the cut or before.
+//! What does not: repair of other damage. Damage in the middle of a file is left, and readers report it.
 //!
-//! **Invariant.** No record that can be read is removed, and in doubt nothing is. A repair reads a file once, and
-//! tries a bounded number of bytes once more. Only WARC files that a [`crate::WarcWriter`] made and did
-//! not finish are touched; nobody may be writing records to the folder meanwhile. Readers may make CDXJ files.
+//! **Invariant.** No readable record is removed, and nothing is removed in doubt. A repair reads a file once, and
+//! tries a bounded number of bytes once more. It changes only WARC files that a [`crate::WarcWriter`] made and did
+//! not finish. No process may write records to the folder meanwhile. Readers may make CDXJ files.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
@@ -18,29 +18,29 @@ use crate::folder::warc_files;
 use crate::writer::number_of;
 use crate::{Archive, ArchiveError, Limits, Location, WarcReader};
 
-/// Zeros at the end of a file that are not the last bytes of a record: a member of gzip ends with its length,
-/// whose upper bytes are zeros most often, and no member ends with so many.
+/// Minimum number of trailing zeros that are not part of a record. A gzip member ends with its length, whose upper
+/// bytes are mostly zero. No member ends with this many zeros.
 const ZEROS_MIN: u64 = 16;
 
-/// Places where a member may begin that are tried, each up to the largest block. Where there are more, there may
-/// be a record.
+/// Maximum number of possible beginnings of members that are tried, each up to the largest block. Beyond this number
+/// there may be a record.
 const STARTS_MAX: usize = 64;
 
-/// The largest block that is tried. What is larger may be a record.
+/// Largest block that is tried. A larger block may belong to a record.
 const TRIED_BYTES_MAX: u64 = 16 << 20;
 
-/// What a member begins with: of gzip, with deflate as its method, and of zstd.
+/// The first bytes of a member: gzip with deflate, and zstd.
 const GZIP_START: u32 = 0x1F_8B08;
 const ZSTD_START: u32 = 0x28B5_2FFD;
 
-/// What [`repair`] did to one file.
+/// The result of [`repair`] for one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
     /// The name of the file.
     pub file: String,
-    /// How many bytes it has now; a file of 0 bytes was removed.
+    /// Bytes that are left. A file of 0 bytes was removed.
     pub kept_bytes: u64,
-    /// How many bytes were cut off.
+    /// Bytes that were cut off.
     pub cut_bytes: u64,
 }
 
@@ -62,7 +62,7 @@ pub fn repair_from(dir: &Path, whole: &dyn Fn(&str) -> u64) -> Result<Vec<Repair
         let path = dir.join(&name);
         let length = fs::metadata(&path).map_err(ArchiveError::io(&path))?.len();
         let is_covered = sound_cdx(&path)?.is_some_and(|cdx| cdx.covers == length);
-        // What was whole when the CDXJ file was made may have been overwritten since.
+        // The file may have been overwritten after its CDXJ file was made.
         let is_whole = is_covered && !has_zeros(&path, length).map_err(ArchiveError::io(&path))?;
         if is_whole || number_of(&name).is_none() {
             continue;
@@ -76,15 +76,15 @@ pub fn repair_from(dir: &Path, whole: &dyn Fn(&str) -> u64) -> Result<Vec<Repair
 }
 
 impl Archive {
-    /// Whether a record that cannot be read belongs to a torn end, which the next [`repair`] cuts off.
+    /// Returns whether an unreadable record belongs to a torn end, which the next [`repair`] cuts off.
     pub fn is_torn(&self, location: &Location) -> Result<bool, ArchiveError> {
         let path = self.path(&location.file)?;
         Ok(number_of(&location.file).is_some() && torn_at(&path, location.offset)?.is_some())
     }
 }
 
-/// The CDXJ file of a WARC file, if there is one of use; of one that is damaged is left how many bytes were indexed, which
-/// tells what is lost if the file is cut.
+/// Opens the CDXJ file of a WARC file, if it is usable. A damaged CDXJ file is emptied. It keeps the number of
+/// indexed bytes, which shows the loss if the WARC file is cut.
 fn sound_cdx(warc: &Path) -> Result<Option<CdxFile>, ArchiveError> {
     if let Some(mut cdx) = CdxFile::open(warc)? {
         if cdx.is_sound()? {
@@ -97,7 +97,7 @@ fn sound_cdx(warc: &Path) -> Result<Option<CdxFile>, ArchiveError> {
     Ok(None)
 }
 
-/// Whether a file of so many bytes ends with zeros that are not those of a record.
+/// Returns whether a file of this length ends with zeros that are not part of a record.
 fn has_zeros(path: &Path, length: u64) -> io::Result<bool> {
     let Some(from) = length.checked_sub(ZEROS_MIN) else { return Ok(false) };
     let mut file = File::open(path)?;
@@ -107,8 +107,8 @@ fn has_zeros(path: &Path, length: u64) -> io::Result<bool> {
     Ok(end.iter().all(|byte| *byte == 0))
 }
 
-/// Where a torn end begins: the file ends inside a member, or it ends with zeros and nothing can be read from
-/// there on. Some file systems leave zeros after a power failure, at once or behind a part of a record.
+/// Returns where a torn end begins. The file ends inside a member, or it ends with zeros and no record follows. Some
+/// file systems leave zeros after a power failure, alone or after a part of a record.
 fn torn_at(path: &Path, from: u64) -> Result<Option<u64>, ArchiveError> {
     let limits = Limits { verify_digests: false, ..Limits::default() };
     let mut reader = WarcReader::open_at(path, from, limits.clone())?;
@@ -131,11 +131,11 @@ fn torn_at(path: &Path, from: u64) -> Result<Option<u64>, ArchiveError> {
     }
 }
 
-/// What stands behind a place where no record can be read.
+/// The bytes after a place where no record can be read.
 struct Tail {
-    /// Whether it ends with more zeros than a record does, or has nothing else.
+    /// Whether it ends with more zeros than a record does, or has only zeros.
     ends_with_zeros: bool,
-    /// Where members may begin in it; one more than are tried stands for all others.
+    /// Possible beginnings of members, at most one more than are tried.
     starts: Vec<u64>,
 }
 
@@ -163,7 +163,7 @@ impl Tail {
         Ok(Tail { ends_with_zeros: zeros == at - offset || zeros >= ZEROS_MIN, starts })
     }
 
-    /// Whether a record may be read in it.
+    /// Returns whether the tail may hold a record.
     fn has_record(&self, path: &Path, limits: &Limits) -> Result<bool, ArchiveError> {
         if self.starts.len() > STARTS_MAX {
             return Ok(true);

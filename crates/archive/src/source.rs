@@ -1,9 +1,9 @@
-//! The bytes of a file as they stand on disk, and where in it we are.
+//! The bytes of a file on disk, and the position in it.
 //!
-//! What lives here: a buffered reader that knows its offset and the place that errors are about, the
-//! beginning of the current member. What does not: decompression (`stream.rs`).
+//! What lives here: a buffered reader that knows its offset and the beginning of the current member, which errors
+//! name. What does not: decompression (`stream.rs`).
 //!
-//! **Invariant.** `offset` is that of the next byte to be consumed; what is buffered lies after it.
+//! **Invariant.** `offset` is that of the next byte to be consumed. Buffered bytes follow it.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ impl<R: Read + Seek> Source<R> {
         self.aside(seek)
     }
 
-    /// Goes to the first place from byte `from` on where `wanted` stands, and says where that is.
+    /// Moves to the first place from byte `from` on where `wanted` occurs. Returns its offset.
     pub(crate) fn find(&mut self, wanted: &[u8], from: u64) -> Result<Option<u64>, ArchiveError> {
         self.seek(from)?;
         loop {

@@ -24,23 +24,23 @@ const EXPANSION_MAX: u64 = 1100;
 pub(crate) struct Stream<R> {
     source: Source<R>,
     inside: bool,
-    /// There was nothing when it was opened. What a writer appends meanwhile is left for the next
-    /// reader: this one has not seen whether it is compressed.
+    /// Whether the file was empty when opened. Bytes that a writer appends later are left for the next reader,
+    /// because this one does not know the compression.
     is_empty: bool,
     decoder: Option<Decoder>,
-    /// So many bytes may come of a member, however few it has.
+    /// Bytes that a member may unpack to, whatever its compressed size.
     free_bytes: u64,
 }
 
-/// What undoes the compression of a member, and what it has produced.
+/// The decompressor of a member, and its output.
 struct Decoder {
     method: Method,
     out: Box<[u8]>,
     start: usize,
     end: usize,
-    /// The data is over; what follows it in the member is not yet read.
+    /// The data has ended. The bytes after it in the member are not read yet.
     ended: bool,
-    /// How many bytes of the member were unpacked.
+    /// Bytes of the member that were unpacked.
     made: u64,
     /// So many may come from however few.
     free_bytes: u64,
@@ -51,11 +51,11 @@ enum Method {
     Zstd(Decompressor),
 }
 
-/// What one step of decompression took and made.
+/// The bytes that one step of decompression consumed and produced.
 pub(crate) struct Step {
     pub(crate) taken: usize,
     pub(crate) made: usize,
-    /// The data of the member is over.
+    /// The data of the member has ended.
     pub(crate) ended: bool,
 }
 
@@ -111,8 +111,7 @@ impl<R: Read + Seek> Stream<R> {
         self.source.file_bytes()
     }
 
-    /// The first place from byte `from` on where `wanted` stands in the file as it is on disk. Reading needs a
-    /// [`Stream::seek`] afterwards.
+    /// Finds `wanted` in the file on disk, from byte `from` on. Call [`Stream::seek`] before the next read.
     pub(crate) fn find(&mut self, wanted: &[u8], from: u64) -> Result<Option<u64>, ArchiveError> {
         self.inside = false;
         self.source.find(wanted, from)
@@ -120,12 +119,12 @@ impl<R: Read + Seek> Stream<R> {
 }
 
 impl<R: Read> Stream<R> {
-    /// Whether the file is compressed, so that a record has a member of its own.
+    /// Returns whether the file is compressed, so that a record has its own member.
     pub(crate) fn is_compressed(&self) -> bool {
         self.decoder.is_some()
     }
 
-    /// What every member begins with, if the file is compressed.
+    /// The first bytes of every member, if the file is compressed.
     pub(crate) fn magic(&self) -> Option<&'static [u8]> {
         self.decoder.as_ref().map(|decoder| match decoder.method {
             Method::Gzip(_) => &gzip::START[..],
@@ -189,7 +188,7 @@ impl<R: Read> Stream<R> {
         Ok(&decoder.out[decoder.start..decoder.end])
     }
 
-    /// As [`Stream::fill`], but in a compressed file with at least `count` bytes, if the member has so many.
+    /// Like [`Stream::fill`], but with at least `count` bytes in a compressed file, if the member has them.
     pub(crate) fn peek(&mut self, count: usize) -> Result<&[u8], ArchiveError> {
         debug_assert!(count < BUFFER_BYTES, "what is asked for fits in the buffer");
         if let Some(decoder) = self.decoder.as_mut().filter(|_| self.inside) {

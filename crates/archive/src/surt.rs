@@ -2,8 +2,8 @@
 //!
 //! What lives here: `http://www.example.com:8080/a?b` → `com,example,www:8080)/a?b`. Hosts are written
 //! from the right, so that pages of one host, and hosts of one domain, sort together. What does not:
-//! canonicalisation. The Internet Archive's tools also fold case, drop `www.` and sort the query;
-//! here two URLs that a server may tell apart keep two keys.
+//! canonicalisation. The Internet Archive's tools also fold case, drop `www.` and sort the query. Here two URLs keep
+//! two keys if a server may distinguish them.
 //!
 //! **Invariant.** A key holds no white space and no control character, so that it is one field of a
 //! CDXJ line.
@@ -15,8 +15,8 @@ use std::fmt::Write as _;
 
 use url::{Host, Url};
 
-/// A web address with the hex digits of its escapes in upper case, so that addresses which differ in nothing else are one
-/// (RFC 3986, 6.2.2.1); any other name as it is.
+/// Converts the hex digits of a web address's escapes to upper case. Addresses that differ in nothing else become
+/// equal (RFC 3986, 6.2.2.1). Other names are left unchanged.
 pub(crate) fn upper_case_escapes(url: &str) -> String {
     let mut spelt = url.to_owned();
     let is_web = |scheme: &str| {

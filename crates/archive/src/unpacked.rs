@@ -19,8 +19,7 @@ pub struct Unpacked {
 }
 
 impl Unpacked {
-    /// Opens a file; by its first bytes it is plain, or of gzip or zstd. However much may come of it: whoever reads
-    /// it sees to the limits.
+    /// Opens a plain, gzip or zstd file, recognised by its first bytes. The caller must limit the output.
     pub fn open(path: &Path) -> Result<Unpacked, ArchiveError> {
         let file = File::open(path).map_err(ArchiveError::io(path))?;
         Ok(Unpacked { stream: Stream::at(file, path, 0, u64::MAX)? })

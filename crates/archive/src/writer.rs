@@ -24,13 +24,13 @@ use crate::{
 /// How to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriterOptions {
-    /// Who writes, for the `warcinfo` record: name and version.
+    /// Name and version of the software, for the `warcinfo` record.
     pub software: String,
-    /// A file that has reached this size is finished and the next one begun.
+    /// The writer starts a new file when the current file has this size.
     pub file_bytes_max: u64,
     /// How each record is compressed.
     pub compression: Compression,
-    /// Names of files that may be gone, and that somebody still knows: a new file has a higher number.
+    /// Names of known files, which may be gone. A new file gets a higher number.
     pub taken: Vec<String>,
 }
 
@@ -82,7 +82,7 @@ impl WarcWriter {
         self.inner.write(record)
     }
 
-    /// Whether the next record begins a new file, which takes longer than to append one.
+    /// Returns whether the next record begins a new file, which takes longer than an append.
     pub fn is_full(&self) -> bool {
         self.inner.is_full()
     }
@@ -116,7 +116,7 @@ struct Current {
     path: PathBuf,
     /// The bytes of its whole records.
     length: u64,
-    /// Bytes of a refused record may stand after them.
+    /// Whether bytes of a refused record may follow them.
     torn: bool,
     /// Its name is on the medium.
     named: bool,
@@ -312,8 +312,8 @@ impl Current {
         out.extend_from_slice(b"\r\n");
     }
 
-    /// A UUID (RFC 9562, version 8) made of what the record is and where it stands: unique in the archive,
-    /// and the same when the same crawl is run again.
+    /// A UUID (RFC 9562, version 8) from the content of a record and its place. It is unique in the archive, and
+    /// equal when the same crawl is run again.
     fn id(&self, draft: &Draft<'_>, block_digest: &str) -> String {
         let seed = format!(
             "{} {} {} {} {} {block_digest}",
@@ -346,7 +346,7 @@ fn own_payload_digest<'a>(draft: &Draft<'a>) -> Option<&'a str> {
     draft.extra.iter().find(named).map(|(_, value)| *value)
 }
 
-/// The file with the next number that nobody knows: not even the CDXJ file of one that is gone.
+/// Creates the file with the next unused number. Names in the CDXJ files of removed files count as used.
 fn begin(
     disk: &mut impl Disk,
     dir: &Path,
@@ -383,7 +383,7 @@ fn begin(
     }
 }
 
-/// Whether a file is called as writers call theirs; no other one is ever changed.
+/// Returns whether a file has a name of this writer. Other files are never changed.
 pub fn is_own_name(name: &str) -> bool {
     number_of(name).is_some()
 }

@@ -1,12 +1,11 @@
 //! Zstandard frames, one a record.
 //!
-//! What lives here: writing a frame whose bytes are all at hand, reading frames with or without a
-//! dictionary, and the frames that are none of data: the dictionary at the beginning of a file, and
-//! extensions, which are passed over. What does not: whose bytes they are. Files are written without a
-//! dictionary.
+//! What lives here: writing a frame from bytes in memory, and reading frames with or without a dictionary. Frames
+//! without data are also read: the dictionary at the beginning of a file, and extensions, which are skipped. What
+//! does not: the meaning of the bytes. Files are written without a dictionary.
 //!
-//! **Invariant.** What is written has its size and its checksum, as the format for WARC wants. Reading takes no
-//! window of more than 128 MiB and no dictionary of more than 8 MiB, whatever the file says.
+//! **Invariant.** A written frame has its size and its checksum, as the format for WARC requires. Reading uses a
+//! window of at most 128 MiB and a dictionary of at most 8 MiB, whatever the file says.
 //!
 //! Reference: RFC 8878; IIPC, "Zstandard Compression for WARC Files 1.0" (proposed).
 
@@ -23,18 +22,18 @@ use crate::source::Source;
 use crate::stream::Step;
 
 pub(crate) const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// Of the dictionary, a skippable frame.
+/// Magic number of the skippable frame that holds the dictionary.
 const DICTIONARY_FRAME: [u8; 4] = [0x5d, 0x2a, 0x4d, 0x18];
-/// Of what stands in that, if it is not compressed.
+/// Magic number of an uncompressed dictionary in that frame.
 const DICTIONARY: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
 /// Magic number and size.
 const SKIPPABLE_HEADER_BYTES: usize = 8;
 /// In the byte after the magic number.
 const CHECKSUM_FLAG: u8 = 4;
 
-/// What zstd itself allows unless told otherwise; the format for WARC asks for 2²³.
+/// The default limit of zstd. The format for WARC specifies 2²³.
 const WINDOW_LOG_MAX: u32 = 27;
-/// What the format for WARC asks for.
+/// The limit in the format for WARC.
 const DICTIONARY_BYTES_MAX: u64 = 8 << 20;
 
 /// Writes frames.
@@ -133,8 +132,8 @@ impl Decompressor {
         Ok(Step { taken: input.pos(), made: out.pos(), ended: left == 0 })
     }
 
-    /// What follows a frame without a checksum must at least be another one: a flipped bit may have
-    /// made it one without.
+    /// After a frame without a checksum another frame must follow, because a flipped bit may have cleared the
+    /// checksum flag.
     pub(crate) fn end<R: Read>(&self, source: &mut Source<R>) -> Result<(), ArchiveError> {
         let next = source.want(FRAME.len())?;
         let fits = FRAME.starts_with(&next[..next.len().min(FRAME.len())]) || is_skippable(next);
@@ -142,8 +141,8 @@ impl Decompressor {
     }
 }
 
-/// Whether a file is compressed with zstd, by its first bytes. No other WARC file begins with a bracket, so
-/// that the first byte of a torn one is enough.
+/// Returns whether a file is compressed with zstd, by its first bytes. No other WARC file begins with a bracket, so
+/// the first byte of a torn file is enough.
 pub(crate) fn begins(head: &[u8]) -> bool {
     head.first() == FRAME.first() || is_skippable(head)
 }

@@ -1,19 +1,22 @@
-//! Successor lists to bits, as in `WebGraph`.
+//! Encoding of successor lists in the `BVGraph` format of `WebGraph`.
 //!
-//! What lives here: the choice of the reference and the form of a list. What does not: reading
-//! (`decode.rs`) and the codewords (`codes`).
+//! This module chooses the reference and encodes the list. `decode.rs` reads lists, and the crate `codes` defines
+//! the codewords.
 //!
-//! The list of node *x* is written as its outdegree and, if that is not zero, the reference *r*
-//! (the list is told by its difference from that of *x* – *r*; zero for none), the copy blocks
-//! (lengths of runs of the reference's list that are taken and left, in turn), the intervals (runs
-//! of successive numbers among what is not copied) and the residuals. Of the references in the
-//! window the one that gives the fewest bits is taken, and of equal ones the nearest, provided that
-//! the chain of references stays short. `docs/formats/graph.md` has the numbers one by one.
+//! The list of node *x* starts with its outdegree. If that is above zero, these parts follow:
+//!
+//! - The reference *r*: the list is encoded relative to that of node *x* – *r*. Zero means no reference.
+//! - The copy blocks: lengths of runs of the reference's list, alternately copied and skipped.
+//! - The intervals: runs of consecutive numbers among the successors that are not copied.
+//! - The residuals: all other successors.
+//!
+//! The encoder takes the reference in the window that gives the fewest bits; among equal ones, the nearest. The
+//! length of the chain of references is limited. `docs/formats/graph.md` defines each number.
 //!
 //! **Reference.** P. Boldi, S. Vigna, "The `WebGraph` Framework I: Compression Techniques",
 //! WWW 2004.
 //!
-//! **Invariant.** The bits are those that `WebGraph` writes for the same lists and parameters.
+//! **Invariant.** The bits equal those that `WebGraph` writes for the same lists and parameters.
 
 use codes::{Bits, Code, Gamma, Unary};
 
@@ -23,9 +26,9 @@ use crate::shape::{RESIDUALS, Shape};
 pub(crate) struct Compressor {
     shape: Shape,
     graph: Bits,
-    /// γ codes of the lengths of the lists in bits, behind a zero for the place of the first one.
+    /// γ codes of the lengths of the lists in bits, after a zero for the position of the first list.
     offsets: Bits,
-    /// The last lists and the lengths of their chains, the newest at `node % (window + 1)`.
+    /// The latest lists and the lengths of their reference chains; that of `node` is at `node % (window + 1)`.
     recent: Vec<(Vec<u32>, u32)>,
     node: u32,
     best: Plan,
@@ -78,7 +81,7 @@ impl Compressor {
     }
 }
 
-/// The numbers that stand for one list, as they are coded.
+/// The numbers that encode one list.
 #[derive(Default)]
 struct Plan {
     degree: u64,
@@ -86,12 +89,12 @@ struct Plan {
     blocks: Vec<u64>,
     intervals: Vec<(u64, u64)>,
     residuals: Vec<u64>,
-    /// What is not copied.
+    /// The successors that are not copied.
     extras: Vec<u32>,
 }
 
 impl Plan {
-    /// Plans `list` of `node` against the list `other` of the node `reference` before.
+    /// Encodes `list` of `node` relative to `other`, the list of the node `node - reference`.
     fn fill(&mut self, node: u32, list: &[u32], reference: u32, other: &[u32], interval_min: u32) {
         self.degree = list.len() as u64;
         self.reference = u64::from(reference);
@@ -143,7 +146,7 @@ impl Plan {
                     Some(end) => first - end,
                 };
                 self.intervals.push((left, len - u64::from(interval_min)));
-                // Two intervals do not touch: the number behind one begins no other.
+                // Intervals never touch, so the number right after one cannot begin another.
                 after_interval = Some(first + len + 1);
             } else {
                 for residual in run.iter().copied().map(u64::from) {
@@ -163,7 +166,7 @@ impl Plan {
         count.0
     }
 
-    /// Hands the numbers to `out` in the order of the file.
+    /// Passes the numbers to `out` in the order of the file.
     fn send(&self, shape: Shape, out: &mut impl Numbers) {
         out.put(&Gamma, self.degree);
         if self.degree == 0 {
@@ -194,7 +197,7 @@ impl Plan {
     }
 }
 
-/// Takes the numbers of a list: to write them, or to count their bits.
+/// A sink for the numbers of a list, which writes them or counts their bits.
 trait Numbers {
     fn put(&mut self, code: &impl Code, n: u64);
 }
@@ -213,7 +216,7 @@ impl Numbers for Count {
     }
 }
 
-/// The difference `to` – `node` as a natural number: 0, -1, 1, -2, … to 0, 1, 2, 3, …
+/// Maps the difference `to` – `node` to a natural number: 0, -1, 1, -2, … to 0, 1, 2, 3, …
 fn signed(to: u64, node: u32) -> u64 {
     match to.checked_sub(u64::from(node)) {
         Some(ahead) => 2 * ahead,

@@ -1,7 +1,6 @@
-//! Dead ends, removed until there are none, and put back.
+//! Repeated removal of dead ends, and their restoration.
 //!
-//! What lives here: the order of removal and the ranks of what was removed. What does not: the
-//! ranks of the rest (`pagerank.rs`).
+//! This module computes the order of removal and the ranks of removed nodes. `pagerank.rs` ranks the other nodes.
 //!
 //! **Reference.** J. Leskovec, A. Rajaraman, J. D. Ullman, "Mining of Massive Datasets", §5.1.4.
 //!
@@ -9,7 +8,7 @@
 
 use crate::matrix::Matrix;
 
-/// The nodes that are dead ends, or become so as their successors go, in the order of removal.
+/// The dead ends, and the nodes that become dead ends when their successors are removed, in the order of removal.
 pub(crate) fn removal_order(matrix: &Matrix, nodes: u32) -> Vec<u32> {
     let mut left: Vec<u32> = (0..nodes).map(|node| matrix.degree(node as usize)).collect();
     let mut order: Vec<u32> = (0..nodes).filter(|&node| left[node as usize] == 0).collect();
@@ -26,8 +25,8 @@ pub(crate) fn removal_order(matrix: &Matrix, nodes: u32) -> Vec<u32> {
     order
 }
 
-/// Gives the nodes of `order`, in reverse, what their predecessors hand on; `matrix` is that of the
-/// whole graph.
+/// Computes the values of the nodes of `order`, in reverse, from the shares of their predecessors. `matrix` is that
+/// of the whole graph.
 pub(crate) fn restore(matrix: &Matrix, order: &[u32], values: &mut [f64]) {
     for &node in order.iter().rev() {
         let node = node as usize;

@@ -1,11 +1,9 @@
-//! Bits to successor lists.
+//! Decoding of successor lists.
 //!
-//! What lives here: [`Lists`], which reads every list in the order of the nodes, and [`list_at`],
-//! which reads one. What does not: writing (`compress.rs`).
+//! [`Lists`] reads every list in the order of the nodes, and [`list_at`] reads one list. `compress.rs` writes them.
 //!
-//! **Invariant.** Any bytes may come in: what comes out is a list that is strictly ascending and
-//! below the count of nodes, or a [`Fault`]. Nothing is allocated for a number before it is known
-//! to be at most the count of nodes.
+//! **Invariant.** Any input gives either a [`Fault`] or a strictly ascending list of existing nodes. A number is
+//! checked against the count of nodes before memory is allocated for it.
 
 use codes::{Code, Gamma, Reader, Unary};
 
@@ -17,11 +15,11 @@ pub(crate) struct Fault(pub(crate) &'static str);
 
 const BEFORE_WINDOW: Fault = Fault("a reference to before the window");
 
-/// Reads the lists of a graph one after the other.
+/// Reads the lists of a graph in sequence.
 pub(crate) struct Lists<'a> {
     shape: Shape,
     input: Reader<'a>,
-    /// The last lists, that of `node` at `node % (window + 1)`.
+    /// The latest lists; that of `node` is at `node % (window + 1)`.
     recent: Vec<Vec<u32>>,
     next: u32,
 }
@@ -32,12 +30,12 @@ impl<'a> Lists<'a> {
         Lists { shape, input: Reader::new(graph), recent, next: 0 }
     }
 
-    /// How many bits the lists read so far take.
+    /// The length in bits of the lists read so far.
     pub(crate) fn position(&self) -> usize {
         self.input.position()
     }
 
-    /// The list of the next node; must not be asked for more lists than there are nodes.
+    /// The list of the next node. Must be called at most once for each node.
     pub(crate) fn next_list(&mut self) -> Result<&[u32], Fault> {
         let (node, slots) = (self.next, self.recent.len());
         let here = node as usize % slots;
@@ -52,7 +50,7 @@ impl<'a> Lists<'a> {
     }
 }
 
-/// Reads the list of `node`, given where each list starts and the last one ends, in bits.
+/// Reads the list of `node`. `offsets` has the start of each list and the end of the last one, in bits.
 pub(crate) fn list_at(
     shape: Shape,
     graph: &[u8],
@@ -74,7 +72,7 @@ pub(crate) fn list_at(
     Ok(list)
 }
 
-/// How many nodes back the list in `bytes` refers; `None` if it stands for itself.
+/// The reference of the list in `bytes`, as a number of nodes back. `None` if the list has no reference.
 fn reference_of(shape: Shape, bytes: &[u8]) -> Result<Option<u32>, Fault> {
     let mut input = Reader::new(bytes);
     if number(&Gamma, &mut input)? == 0 || shape.window == 0 {
@@ -90,7 +88,7 @@ fn bits_of(graph: &[u8], offsets: &[u64], node: u32) -> Result<Vec<u8>, Fault> {
     cut(graph, offsets[node as usize], offsets[node as usize + 1])
 }
 
-/// The bits from `start` to `end`, moved to the front of bytes of their own.
+/// Copies the bits from `start` to `end` into new bytes, so that they begin at a byte boundary.
 fn cut(graph: &[u8], start: u64, end: u64) -> Result<Vec<u8>, Fault> {
     let outside = Fault("the list lies outside the file");
     let first = usize::try_from(start / 8).map_err(|_| outside)?;
@@ -103,7 +101,7 @@ fn cut(graph: &[u8], start: u64, end: u64) -> Result<Vec<u8>, Fault> {
     Ok(bytes.iter().zip(follow).map(pair).collect())
 }
 
-/// Reads one list into `list`; `other` gives that of the node so many before.
+/// Reads one list into `list`. `other` returns the list of the node that is the given number of nodes back.
 fn read_list<'r>(
     input: &mut Reader<'_>,
     shape: Shape,
@@ -141,7 +139,7 @@ fn read_list<'r>(
     ascending.then_some(()).ok_or(Fault("a successor twice"))
 }
 
-/// Sorts what is three ascending runs at most.
+/// Sorts a list of at most three ascending runs.
 #[expect(clippy::stable_sort_primitive, reason = "the stable sort finds the runs and merges them")]
 fn merge_runs(list: &mut [u32]) {
     list.sort();
@@ -166,7 +164,7 @@ fn copy_blocks(input: &mut Reader<'_>, other: &[u32], list: &mut Vec<u32>) -> Re
     Ok(())
 }
 
-/// Reads the intervals and says how many successors they hold, `extras` at most.
+/// Reads the intervals. Returns the number of successors in them, which is at most `extras`.
 fn read_intervals(
     input: &mut Reader<'_>,
     shape: Shape,
@@ -217,7 +215,7 @@ fn number(code: &impl Code, input: &mut Reader<'_>) -> Result<u64, Fault> {
     code.read(input).ok_or(Fault("no whole codeword"))
 }
 
-/// What lies a gap behind `end`; the first, which has none before it, is told by its difference from `node`.
+/// The number at distance `gap` after `end`. Without `end`, `gap` encodes the difference from `node`.
 #[inline]
 fn behind(gap: u64, end: Option<u64>, node: u32) -> Option<u64> {
     match end {
@@ -226,7 +224,7 @@ fn behind(gap: u64, end: Option<u64>, node: u32) -> Option<u64> {
     }
 }
 
-/// `node` and a difference that was made a natural number.
+/// Adds to `node` a difference that was encoded as a natural number.
 fn unsigned(n: u64, node: u32) -> Option<u64> {
     let node = u64::from(node);
     if n.is_multiple_of(2) { node.checked_add(n / 2) } else { node.checked_sub(n / 2 + 1) }

@@ -1,6 +1,6 @@
-//! Whole files: written beside, synced, renamed into place.
+//! Atomic writing of files: write to a temporary file, sync, and rename.
 //!
-//! **Invariant.** A file written here is either the old one or the new one, never a part of one.
+//! **Invariant.** A path written here has either the old or the new file, never a partial one.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -8,10 +8,10 @@ use std::path::Path;
 
 use crate::GraphError;
 
-/// How the file that is still being written ends.
+/// The suffix of the temporary file.
 pub(crate) const BESIDE: &str = ".tmp";
 
-/// Writes `bytes` beside `path`, syncs, and renames into place.
+/// Writes `bytes` to a temporary file next to `path`, syncs it, and renames it to `path`.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), GraphError> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(BESIDE);
@@ -23,13 +23,13 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), GraphError> {
         fs::rename(beside, path)
     };
     write().map_err(|source| {
-        // Best effort: what matters is the error that is on its way up.
+        // Best effort: the caller gets the error of the write.
         drop(fs::remove_file(beside));
         GraphError::Io { path: path.to_owned(), source }
     })
 }
 
-/// Returns when the names in a folder are on the disk.
+/// Syncs the directory entries of a folder to disk.
 pub(crate) fn sync_folder(path: &Path) -> Result<(), GraphError> {
     File::open(path).and_then(|folder| folder.sync_all()).map_err(GraphError::io(path))
 }

@@ -1,11 +1,11 @@
-//! What can go wrong with a graph.
+//! The error type of this crate.
 //!
-//! **Invariant.** Every variant about a file names it, and where in it the trouble was noticed.
+//! **Invariant.** Every error about a file names the file. Damage also has the byte offset.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What can go wrong with a graph.
+/// An error in reading, writing or building a graph.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GraphError {
@@ -14,46 +14,46 @@ pub enum GraphError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A file of the graph does not hold what was written.
+    /// The contents of a graph file are invalid.
     #[error("graph file {file} is damaged at byte {offset}: {reason}; build the graph again")]
     Damaged {
         /// The file.
         file: PathBuf,
-        /// Where in the file it was noticed, in bytes.
+        /// The byte offset at which the damage was noticed.
         offset: u64,
-        /// What was noticed.
+        /// A description of the damage.
         reason: String,
     },
-    /// A graph of others says in its properties what this program does not read.
+    /// An imported graph has a property value that this program does not support.
     #[error(
         "graph file {file} asks for {key}={value}, which is not read here; \
          compress the graph again with WebGraph's defaults"
     )]
     Unsupported {
-        /// The properties.
+        /// The properties file.
         file: PathBuf,
         /// The key of the property.
         key: &'static str,
-        /// Its value.
+        /// The value of the property.
         value: String,
     },
-    /// An arc names a node that the graph does not have.
+    /// An arc has a node that does not exist in the graph.
     #[error("arc {from} → {to} in a graph of {nodes} nodes, which are numbered from 0")]
     ArcOutOfRange {
-        /// Source of the arc.
+        /// The source of the arc.
         from: u32,
-        /// Target of the arc.
+        /// The target of the arc.
         to: u32,
-        /// How many nodes there are.
+        /// The number of nodes.
         nodes: u32,
     },
-    /// The name of what a graph is made from does not fit in a manifest.
+    /// The source of a graph is unfit for a manifest: too long, or more than one line.
     #[error("the source of a graph must be one line of at most {bytes_max} bytes")]
     SourceUnfit {
-        /// The greatest length.
+        /// The maximum length in bytes.
         bytes_max: usize,
     },
 }

@@ -1,10 +1,10 @@
-//! In-degree: how many nodes link to each.
+//! In-degree: the number of nodes that link to a node.
 //!
-//! **Invariant.** The in-degrees of a graph sum to its arcs.
+//! **Invariant.** The in-degrees of a graph sum to the number of its arcs.
 
 use crate::Graph;
 
-/// For each node the count of its predecessors; a self-loop counts as one.
+/// The number of predecessors of each node. A self-loop counts as one.
 pub fn in_degrees(graph: &Graph) -> Vec<f64> {
     let mut degrees = vec![0.0; graph.nodes() as usize];
     graph.for_each_list(|_, list| {

@@ -1,11 +1,10 @@
-//! Compressed link graph, centralities, spectral ranks.
+//! A compressed link graph, and ranks of its nodes.
 //!
-//! What lives here: [`Graph`], a web graph compressed on disk as a `BVGraph`; [`pagerank()`] over
-//! it, and in-degrees; the files all are kept in (`docs/formats/graph.md`). What does not: URLs and text. A graph
-//! sees numbers.
+//! [`Graph`] is a web graph, compressed on disk as a `BVGraph`. [`pagerank()`] and [`in_degrees`] rank its nodes.
+//! `docs/formats/graph.md` describes the files. Nodes are numbers: URLs and text are handled by other crates.
 //!
-//! **Invariant.** A [`Graph`] that exists was read and checked from its first bit to its last: its
-//! methods cannot meet a list that does not decode.
+//! **Invariant.** Every list of a [`Graph`] has been decoded once before the graph is returned. Its methods
+//! therefore cannot meet an invalid list.
 //!
 //! ```
 //! use graph::{Graph, NodeId, PageRankConfig, pagerank};
@@ -41,6 +40,6 @@ pub use pagerank::{DeadEnds, PageRankConfig, Ranks, Solver, pagerank, topic_page
 pub use ranks::{read_ranks, write_ranks};
 pub use store::Graph;
 
-/// A node: a page, or a host. Nodes of a graph are numbered from zero without holes.
+/// A node: a page or a host. The nodes of a graph are numbered consecutively from zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);

@@ -1,10 +1,9 @@
-//! [`Manifest`]: the file that says which files are the graph, and what their bytes are.
+//! [`Manifest`]: the file that names the files of a graph, with their lengths and checksums.
 //!
-//! What lives here: the text of the manifest, and reading a file against it. What does not: what
-//! is in those files.
+//! This module reads and writes the manifest, and verifies files against it.
 //!
-//! **Invariant.** A manifest that parses is the text that was written, to the byte: its last line
-//! is the CRC-32 of all lines before.
+//! **Invariant.** A manifest that parses is identical to the text written. Its last line is the CRC-32 of all
+//! lines before.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -13,17 +12,17 @@ use crate::{GraphError, disk};
 
 /// The name of the manifest in the folder of the graph.
 pub(crate) const NAME: &str = "manifest";
-/// The greatest length of the name of what the graph was made from.
+/// The maximum length of the source.
 pub(crate) const SOURCE_BYTES_MAX: usize = 1024;
 
 const TITLE: &str = "crivello graph 1";
 
-/// What a graph's folder holds.
+/// The contents of the folder of a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Manifest {
     /// The number in the names of the files.
     pub(crate) generation: u64,
-    /// What the graph was made from, in the words of whoever made it.
+    /// A line that describes the input of the graph, given by the caller of the build.
     pub(crate) source: String,
     pub(crate) properties: Sum,
     pub(crate) graph: Sum,
@@ -42,7 +41,7 @@ impl Sum {
         Sum { len: bytes.len() as u64, crc: crc32fast::hash(bytes) }
     }
 
-    /// Reads the file at `path`, which must be the one that was summed.
+    /// Reads the file at `path` and verifies its length and checksum.
     pub(crate) fn read(self, path: &Path) -> Result<Vec<u8>, GraphError> {
         let bytes = disk::read_whole(path)?;
         let found = Sum::of(&bytes);
@@ -85,7 +84,7 @@ impl Manifest {
             .map_err(|error| GraphError::damaged(path, error.valid_up_to(), "not text"))?;
         let manifest = Self::parse(text)
             .map_err(|(offset, reason)| GraphError::damaged(path, offset, reason))?;
-        // One spelling only: what was written is what this would write.
+        // Only the spelling that this program writes is accepted.
         if manifest.to_text() != text {
             return Err(GraphError::damaged(path, 0, "not spelt as this program spells it"));
         }

@@ -1,20 +1,19 @@
-//! [`Matrix`]: the links into each node, and the share of its rank that each node gives.
+//! [`Matrix`]: the predecessors and the outdegree of each node.
 //!
-//! What lives here: the transpose of a graph in memory, four bytes an arc and twelve a node (twenty
-//! while it is made). What does not: ranks.
+//! This is the transpose of a graph in memory. It takes four bytes per arc and twelve per node, or twenty during
+//! construction.
 //!
-//! **Invariant.** The predecessors of a node are ascending, so that sums over them are always
-//! taken in the same order.
+//! **Invariant.** The predecessors of a node are ascending, so sums over them have a fixed order.
 
 use crate::Graph;
 
-/// A graph by its incoming links.
+/// A graph as lists of predecessors.
 #[derive(Debug)]
 pub(crate) struct Matrix {
-    /// Where the predecessors of each node start, and where the last ones end.
+    /// The start of the predecessors of each node, and the end of the last ones.
     starts: Vec<usize>,
     predecessors: Vec<u32>,
-    /// How many successors each node has.
+    /// The number of successors of each node.
     degrees: Vec<u32>,
 }
 
@@ -23,7 +22,7 @@ impl Matrix {
         Self::among(graph, |_| true)
     }
 
-    /// The graph without the nodes for which `keep` says no; they keep their numbers.
+    /// The graph without the arcs of nodes for which `keep` is false. All nodes keep their numbers.
     pub(crate) fn among(graph: &Graph, keep: impl Fn(u32) -> bool) -> Self {
         let nodes = graph.nodes() as usize;
         let mut degrees = vec![0; nodes];
@@ -51,7 +50,7 @@ impl Matrix {
         Matrix { starts, predecessors, degrees }
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub(crate) fn len(&self) -> usize {
         self.degrees.len()
     }

@@ -1,32 +1,32 @@
 //! `PageRank`.
 //!
-//! With β the damping, *n* the count of nodes and *M* the matrix that hands the rank of a node to
-//! its successors in equal shares, `PageRank` is the *x* of sum one for which
+//! Let β be the damping, *n* the number of nodes and *e* the vector of ones. The matrix *M* passes the rank of a
+//! node to its successors in equal shares. `PageRank` is the solution *x* with sum one of
 //!
 //! > *x* = β *M* *x* + (1 – β) *e* / *n*.
 //!
-//! **Dead ends** give nothing to anyone, so that *M* is no stochastic matrix. [`DeadEnds`] says
-//! what is done: their rank is spread over all nodes, or they are removed and put back.
-//! **Self-loops** are links as any other; **spider traps** and parts that nothing leads to are what
-//! the jump is there for.
+//! **Dead ends** pass their rank to no node, so *M* is not stochastic. [`DeadEnds`] selects the remedy: their rank
+//! is spread over all nodes, or they are removed and restored later. **Self-loops** are ordinary links. The jump
+//! handles **spider traps** and unreachable parts.
 //!
-//! **Power method.** *x'* = β(*M* + *e d*ᵀ/*n*) *x* + (1 – β) *e*/*n*, with *d* the dead ends. The
-//! map shrinks distances (sum of absolute differences) by β, hence ‖*x'* – *x**‖ ≤
-//! β/(1 – β) ‖*x'* – *x*‖.
+//! **Power method.** *x'* = β(*M* + *e d*ᵀ/*n*) *x* + (1 – β) *e*/*n*, with *d* the indicator of the dead ends. The
+//! map contracts distances in the 1-norm by β. Hence ‖*x'* – *x**‖ ≤ β/(1 – β) ‖*x'* – *x*‖.
 //!
-//! **Gauss–Seidel.** Let *y* = β *M y* + *e*/*n*, without the dead ends' rank. As *x* with dead ends
-//! spread obeys *x* = β *M x* + c *e* / *n* for the number c = 1 – β + β *d*ᵀ*x*, it is c *y*, and
-//! so *y*/‖*y*‖. A sweep solves the equation of each node in turn with the newest values of the
-//! others: *y*ᵢ = (1/*n* + β Σ_{j≠i} *M*ᵢⱼ*y*ⱼ) / (1 – β *M*ᵢᵢ). After a sweep that changed *y* by
-//! Δ, the equation of a node is violated only by what later nodes have changed since: the residual is
-//! at most β‖Δ‖, and since ‖(*I* – β*M*)⁻¹‖ ≤ 1/(1 – β), the error of *y* is at most
-//! ε = β/(1 – β) ‖Δ‖. Dividing by the sum turns that into at most 2ε/‖*y*‖, the bound reported.
+//! **Gauss–Seidel.** Let *y* = β *M y* + *e*/*n*, without the rank of the dead ends. With spread dead ends, *x*
+//! satisfies *x* = β *M x* + c *e* / *n* with the scalar c = 1 – β + β *d*ᵀ*x*. Hence *x* = c *y* = *y*/‖*y*‖.
+//! A sweep solves the equation of each node in turn with the latest values of the others:
 //!
-//! **Topics.** With a distribution *v* over the pages of a topic in the place of *e*/*n*, in the jump and for the dead
-//! ends alike (strongly preferential: whoever is stuck begins again in the topic), all of the above holds word for word,
-//! and *x* says how much the topic thinks of each node: topic-sensitive `PageRank`.
+//! > *y*ᵢ = (1/*n* + β Σ_{j≠i} *M*ᵢⱼ*y*ⱼ) / (1 – β *M*ᵢᵢ).
 //!
-//! Both bounds leave out the rounding of doubles, of the order of 1e-15.
+//! Let Δ be the change of *y* in a sweep. The equation of a node is violated only by later changes of other nodes,
+//! so the residual is at most β‖Δ‖. Since ‖(*I* – β*M*)⁻¹‖ ≤ 1/(1 – β), the error of *y* is at most
+//! ε = β/(1 – β) ‖Δ‖. After division by the sum, the error is at most 2ε/‖*y*‖. This is the reported bound.
+//!
+//! **Topics.** In topic-sensitive `PageRank`, a distribution *v* over the pages of a topic replaces *e*/*n*. It does
+//! so in the jump and for the dead ends (strongly preferential). All formulas above hold with *v*, and *x* ranks
+//! each node with respect to the topic.
+//!
+//! Both bounds ignore the rounding of doubles, which is of the order of 1e-15.
 //!
 //! **Reference.** L. Page, S. Brin, R. Motwani, T. Winograd, "The `PageRank` citation ranking:
 //! bringing order to the Web", 1998; P. Boldi, M. Santini, S. Vigna, "`PageRank`: Functional
@@ -34,8 +34,7 @@
 //! computation via a sparse linear system", Internet Mathematics 2(3), 2005; T. H. Haveliwala, "Topic-sensitive
 //! `PageRank`", WWW 2002.
 //!
-//! **Invariant.** Sums are taken in one fixed order: the same graph and configuration give the same
-//! bits.
+//! **Invariant.** Sums are taken in a fixed order, so equal graphs and configurations give identical bits.
 
 use serde::{Deserialize, Serialize};
 
@@ -47,15 +46,16 @@ use crate::{Graph, NodeId};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PageRankConfig {
-    /// Probability β of following a link rather than jumping anywhere; from 0 to below 1. Other
-    /// values are taken to the nearer end; with exactly 1, which has no error bound, the power
-    /// method runs until nothing changes or `iterations_max`.
+    /// The probability β of following a link instead of jumping, from 0 to below 1. Values outside 0 to 1 are
+    /// clamped.
+    /// With 1 there is no error bound: the power method runs until the values are stable or `iterations_max` is
+    /// reached.
     pub damping: f64,
-    /// Stop when the error, as the sum of absolute differences, is surely not greater than this.
+    /// The iteration stops when the error bound, a sum of absolute differences, is at most this.
     pub epsilon: f64,
-    /// Stop after so many iterations in any case.
+    /// The maximum number of iterations.
     pub iterations_max: u32,
-    /// What becomes of the rank of nodes without successors.
+    /// The treatment of nodes without successors.
     pub dead_ends: DeadEnds,
     /// How the equations are solved.
     pub solver: Solver,
@@ -73,16 +73,16 @@ impl Default for PageRankConfig {
     }
 }
 
-/// What becomes of the rank of nodes without successors.
+/// The treatment of nodes without successors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeadEnds {
-    /// It is spread evenly over all nodes, as if each dead end linked to all.
+    /// The rank of dead ends is spread evenly over all nodes, as if each dead end linked to all nodes.
     #[default]
     Spread,
-    /// Dead ends are removed, and what becomes a dead end by that, until there are none; the rest
-    /// has ranks of sum one; then the removed come back in reverse order, each with the shares of
-    /// its predecessors, and the sum exceeds one. Where nothing is left, all ranks are zero.
+    /// Dead ends are removed repeatedly, until no node is a dead end. The remaining nodes get ranks of sum one. The
+    /// removed nodes are then restored in reverse order, each with the shares of its predecessors. The total sum
+    /// exceeds one. If no node remains, all ranks are zero.
     Remove,
 }
 
@@ -90,28 +90,29 @@ pub enum DeadEnds {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Solver {
-    /// With the newest values of all other nodes, in the order of the nodes; about half as many
-    /// iterations as the power method.
+    /// Uses the latest values of all other nodes, in the order of the nodes. It needs about half the iterations of
+    /// the
+    /// power method.
     #[default]
     GaussSeidel,
-    /// With the values of the iteration before.
+    /// Uses the values of the previous iteration.
     Power,
 }
 
 /// The result of [`pagerank`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranks {
-    /// One value a node; they sum to one, unless dead ends were put back, or all are zero since there was nowhere to
-    /// jump to.
+    /// One value per node. The sum is one, with two exceptions: restored dead ends make it greater, and all values
+    /// are
+    /// zero if no node can be jumped to.
     pub values: Vec<f64>,
-    /// How many iterations it took.
+    /// The number of iterations.
     pub iterations: u32,
-    /// Bound on the sum of absolute differences from the true values; of the nodes that were not
-    /// removed, if dead ends were.
+    /// A bound on the sum of absolute differences from the true values. Removed dead ends are not included.
     pub error_bound: f64,
 }
 
-/// `PageRank` of every node. `progress` is told the iteration and the error bound after it.
+/// `PageRank` of every node. `progress` receives the number of each iteration and the error bound after it.
 pub fn pagerank(
     graph: &Graph,
     config: &PageRankConfig,
@@ -120,8 +121,9 @@ pub fn pagerank(
     solve(graph, config, |_| true, progress)
 }
 
-/// `PageRank` of every node with jumps to the nodes of `topic` alone, to each of them as often; what is no node is left
-/// out. Dead ends that are spread go there, too. All values are zero if no node is left to jump to.
+/// `PageRank` of every node with jumps only to the nodes of `topic`, with equal probability. Numbers in `topic` that
+/// are not nodes are ignored. The rank of spread dead ends also goes to the topic. All values are zero if no node
+/// of the topic can be jumped to.
 pub fn topic_pagerank(
     graph: &Graph,
     config: &PageRankConfig,
@@ -167,16 +169,16 @@ fn solve(
 /// The state of an iteration.
 struct Iteration<'a> {
     matrix: &'a Matrix,
-    /// The nodes that take part.
+    /// The nodes that are ranked.
     nodes: &'a [u32],
     config: &'a PageRankConfig,
-    /// β, in its range.
+    /// β, clamped to its range.
     damping: f64,
-    /// The jump to each node, of sum one, by node; zero where there is none.
+    /// The probability of a jump to each node, with sum one.
     jumps: Vec<f64>,
-    /// By node; zero for those that do not take part.
+    /// The value of each node; zero for nodes that are not ranked.
     values: Vec<f64>,
-    /// One by the outdegree, by node; zero for dead ends.
+    /// The reciprocal of the outdegree of each node; zero for dead ends.
     shares: Vec<f64>,
 }
 
@@ -236,7 +238,7 @@ impl<'a> Iteration<'a> {
         self.values.iter().sum()
     }
 
-    /// One iteration of the power method; says the sum of absolute changes.
+    /// Runs one iteration of the power method. Returns the sum of absolute changes.
     fn multiply(&mut self, next: &mut Vec<f64>) -> f64 {
         let dead = self.nodes.iter().filter(|&&node| self.shares[node as usize] == 0.0);
         let dead: f64 = dead.map(|&node| self.values[node as usize]).sum();
@@ -255,7 +257,7 @@ impl<'a> Iteration<'a> {
         change
     }
 
-    /// One sweep of Gauss–Seidel; says the sum of absolute changes.
+    /// Runs one sweep of Gauss–Seidel. Returns the sum of absolute changes.
     fn sweep(&mut self) -> f64 {
         let mut change = 0.0;
         for &node in self.nodes {

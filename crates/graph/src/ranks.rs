@@ -1,9 +1,9 @@
 //! Rank vectors on disk.
 //!
-//! A file is the magic `CRVRANK` and a version byte, the count in eight bytes, the values as IEEE
-//! doubles, and the CRC-32 of all that, everything little-endian; see `docs/formats/graph.md`.
+//! A file has the magic `CRVRANK`, a version byte and the count in eight bytes. The values follow as IEEE doubles,
+//! then the CRC-32 of all preceding bytes. All numbers are little-endian; see `docs/formats/graph.md`.
 //!
-//! **Invariant.** What [`read_ranks`] returns is bit for bit what [`write_ranks`] was given.
+//! **Invariant.** [`read_ranks`] returns bit for bit the values given to [`write_ranks`].
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ const MAGIC: [u8; 8] = *b"CRVRANK\x01";
 const HEADER_BYTES: usize = 16;
 const CRC_BYTES: usize = 4;
 
-/// Writes a rank vector beside `path` and renames it into place.
+/// Writes a rank vector to a temporary file and renames it to `path`.
 pub fn write_ranks(path: &Path, values: &[f64]) -> Result<(), GraphError> {
     let mut bytes = Vec::with_capacity(HEADER_BYTES + 8 * values.len() + CRC_BYTES);
     bytes.extend_from_slice(&MAGIC);

@@ -1,11 +1,9 @@
-//! [`Shape`]: what must be known of a `BVGraph` before its first list can be read, and the
-//! `.properties` file that says it.
+//! [`Shape`]: the parameters needed to read a `BVGraph`, and the `.properties` file that contains them.
 //!
-//! What lives here: the parameters and their text, in the keys of `WebGraph`. What does not: the
-//! choice of codes. Outdegrees, blocks and intervals are in γ, references in unary, residuals in
-//! ζ₃, which is what `WebGraph` takes when nothing else is said; a graph in other codes is refused.
+//! The keys are those of `WebGraph`. The codes are fixed: γ for outdegrees, blocks and intervals, unary for
+//! references, and ζ₃ for residuals. They are the defaults of `WebGraph`. A graph in other codes is refused.
 //!
-//! **Invariant.** `Shape::parse` of `Shape::properties` is the same shape.
+//! **Invariant.** `Shape::parse` of `Shape::properties` gives an equal shape.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -17,24 +15,24 @@ use crate::GraphError;
 /// The code of the residuals.
 pub(crate) const RESIDUALS: Zeta = Zeta::new(3);
 
-/// The parameters of a `BVGraph` and its two counts.
+/// The parameters of a `BVGraph`, and the numbers of its nodes and arcs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) nodes: u32,
     pub(crate) arcs: u64,
-    /// How many lists back a reference may reach; 0 for a graph without references.
+    /// The maximum distance of a reference, in lists; 0 for a graph without references.
     pub(crate) window: u32,
-    /// How many references lie between a list and one that stands for itself, at most.
+    /// The maximum number of references from a list to a list without a reference.
     pub(crate) chain_max: u32,
-    /// Runs of so many successive numbers become intervals; 0 for no intervals.
+    /// The minimum length of an interval; 0 for a graph without intervals.
     pub(crate) interval_min: u32,
 }
 
-/// Windows greater than this are refused: each list of the window is held in memory.
+/// The maximum window. Each list of the window is held in memory.
 const WINDOW_MAX: u32 = 1024;
 
 impl Shape {
-    /// The parameters that `WebGraph` takes by default and this program writes.
+    /// The default parameters of `WebGraph`, which this program writes.
     pub(crate) fn new(nodes: u32, arcs: u64) -> Self {
         Shape { nodes, arcs, window: 7, chain_max: 3, interval_min: 4 }
     }
@@ -68,8 +66,7 @@ impl Shape {
 
     /// Reads the text of the `.properties` file at `path`.
     pub(crate) fn parse(bytes: &[u8], path: &Path) -> Result<Self, GraphError> {
-        // The keys that matter have values of plain digits and letters, for which the escapes of
-        // the format do not arise.
+        // The values of all relevant keys are plain digits and letters, so they have no escapes.
         let text = String::from_utf8_lossy(bytes);
         let value = |wanted: &str| {
             let lines = text.lines().map(str::trim_start).filter(|line| !line.starts_with('#'));
@@ -108,7 +105,7 @@ impl Shape {
                 .and_then(|value| value.parse().ok())
                 .ok_or_else(|| GraphError::damaged(path, 0, "no number for arcs"))?,
             window: number("windowsize", Some(7), u64::from(WINDOW_MAX))?,
-            // Java writes the greatest int for a chain without limit.
+            // Java writes the maximum int for an unlimited chain.
             chain_max: number("maxrefcount", Some(3), u64::from(u32::MAX))?,
             interval_min: number("minintervallength", Some(4), u64::from(u32::MAX))?,
         };

@@ -1,15 +1,15 @@
 //! [`Graph`] and its folder.
 //!
-//! What lives here: building a graph from arcs in any order, opening its folder, and reading a
-//! `BVGraph` of other programs. What does not: the bits (`compress.rs`, `decode.rs`).
+//! This module builds a graph from arcs in any order, opens its folder, and reads a `BVGraph` of other programs.
+//! `compress.rs` and `decode.rs` handle the bits.
 //!
-//! A folder holds `links-G.properties`, `links-G.graph`, `links-G.offsets`, which any reader of
-//! `BVGraph` opens by the basename `links-G`, and `manifest`, which says which G and vouches for
-//! the bytes. A build writes under the next G, renames the manifest into place, and removes what
-//! the manifest no longer names: until that rename the old graph stands, after it the new one.
+//! A folder has the files `links-G.properties`, `links-G.graph` and `links-G.offsets`, with G the generation. Any
+//! reader of `BVGraph` can open them by the basename `links-G`. The file `manifest` has the current generation
+//! and the checksums. A build writes the next generation, renames the manifest into place, and removes the old
+//! files. Before the rename the folder is the old graph; after it, the new one.
 //!
-//! **Invariant.** The bytes in a [`Graph`] decode to `arcs` arcs in `nodes` lists that start at
-//! `offsets`: [`Graph::check`] has read them all.
+//! **Invariant.** The bytes in a [`Graph`] decode to `arcs` arcs in `nodes` lists that start at `offsets`.
+//! [`Graph::check`] reads them all.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,19 +24,18 @@ use crate::{GraphError, NodeId, disk};
 
 const PREFIX: &str = "links-";
 
-/// A graph, compressed in memory as it is on disk.
+/// A graph, compressed in memory in the format of its file.
 #[derive(Debug)]
 pub struct Graph {
     shape: Shape,
     source: String,
     bytes: Vec<u8>,
-    /// Where the list of each node starts, and where the last one ends, in bits.
+    /// The start of the list of each node, and the end of the last list, in bits.
     offsets: Vec<u64>,
 }
 
 impl Graph {
-    /// Builds the graph in `dir`, replacing what is there. Arcs may come in any order and more
-    /// than once.
+    /// Builds the graph in `dir` and replaces the old one. Arcs may come in any order and more than once.
     pub fn build(
         dir: &Path,
         nodes: u32,
@@ -45,7 +44,7 @@ impl Graph {
         Graph::build_from("", dir, nodes, arcs)
     }
 
-    /// The same as [`Graph::build`], with a line that says what the graph is made from; see
+    /// Builds a graph like [`Graph::build`], and stores `source`, a line that describes its input; see
     /// [`Graph::source`].
     pub fn build_from(
         source: &str,
@@ -68,15 +67,14 @@ impl Graph {
         let (graph, offsets) = compressor.finish();
         let properties = shape.properties(graph.len() as u64).into_bytes();
         let (graph, offsets) = (padded(graph.into_bytes()), padded(offsets.into_bytes()));
-        // What goes to disk can be read: better to find out here than at the next start.
+        // Verify that the bytes decode before they are written.
         let graph = Graph::check(shape, source.to_owned(), graph, dir)?;
         graph.check_offsets(&offsets, dir)?;
         write(dir, source, &properties, &graph.bytes, &offsets)?;
         Ok(graph)
     }
 
-    /// Opens the graph in `dir`. Every byte is checked against the manifest and every list is
-    /// decoded once.
+    /// Opens the graph in `dir`. Verifies the checksums of the manifest and decodes every list once.
     pub fn open(dir: &Path) -> Result<Graph, GraphError> {
         let manifest = Manifest::open(&dir.join(manifest::NAME))?;
         let base = basename(dir, manifest.generation);
@@ -91,8 +89,8 @@ impl Graph {
         Ok(graph)
     }
 
-    /// Reads a `BVGraph` of this or another program from `basename.properties` and
-    /// `basename.graph`. It must be in the codes that `WebGraph` takes by default.
+    /// Reads a `BVGraph` of this or another program from `basename.properties` and `basename.graph`. The graph must
+    /// use the default codes of `WebGraph`.
     pub fn import(basename: &Path) -> Result<Graph, GraphError> {
         let path_of = |extension: &str| {
             let mut path = basename.as_os_str().to_owned();
@@ -106,29 +104,29 @@ impl Graph {
         Graph::check(shape, String::new(), disk::read_whole(&graph)?, &graph)
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn nodes(&self) -> u32 {
         self.shape.nodes
     }
 
-    /// How many arcs there are.
+    /// The number of arcs.
     pub fn arcs(&self) -> u64 {
         self.shape.arcs
     }
 
-    /// What the graph was made from, as given to [`Graph::build_from`]; empty if not said.
+    /// The source given to [`Graph::build_from`]; empty for other graphs.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Bits of the compressed graph by arc; 0 without arcs.
+    /// The number of bits of the compressed graph per arc; 0 without arcs.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     pub fn bits_per_arc(&self) -> f64 {
         let bits = self.offsets.last().copied().unwrap_or(0);
         if self.arcs() == 0 { 0.0 } else { bits as f64 / self.arcs() as f64 }
     }
 
-    /// Hands every arc to `visit`, by source, then by target.
+    /// Passes every arc to `visit`, ordered by source, then by target.
     pub fn for_each_arc(&self, visit: &mut dyn FnMut(NodeId, NodeId)) {
         self.for_each_list(|node, list| {
             for &to in list {
@@ -137,7 +135,7 @@ impl Graph {
         });
     }
 
-    /// The successors of `node`, ascending; none if the graph has no such node.
+    /// The successors of `node`, ascending. Empty if `node` does not exist.
     #[expect(clippy::missing_panics_doc, reason = "a graph that exists decodes")]
     pub fn successors(&self, node: NodeId) -> Vec<NodeId> {
         if node.0 >= self.nodes() {
@@ -147,7 +145,7 @@ impl Graph {
         list.expect("every list was read by `check`").into_iter().map(NodeId).collect()
     }
 
-    /// Hands the list of every node to `visit`.
+    /// Passes the list of every node to `visit`.
     pub(crate) fn for_each_list(&self, mut visit: impl FnMut(u32, &[u32])) {
         let mut lists = Lists::new(self.shape, &self.bytes);
         for node in 0..self.nodes() {
@@ -155,14 +153,14 @@ impl Graph {
         }
     }
 
-    /// Reads every list in `bytes`; `path` is the file to blame.
+    /// Decodes every list in `bytes`. Errors name `path`.
     fn check(
         shape: Shape,
         source: String,
         bytes: Vec<u8>,
         path: &Path,
     ) -> Result<Graph, GraphError> {
-        // A list takes a bit at least: more nodes than bits are not worth an allocation.
+        // A list takes at least one bit, so more nodes than bits are refused before any allocation.
         if shape.nodes as usize > bytes.len().saturating_mul(8) {
             return Err(GraphError::damaged(path, bytes.len(), "too short for so many nodes"));
         }
@@ -189,7 +187,7 @@ impl Graph {
         Ok(Graph { shape, source, bytes, offsets })
     }
 
-    /// The offsets file must say where the lists were found.
+    /// Verifies that the offsets file matches the decoded positions of the lists.
     fn check_offsets(&self, bytes: &[u8], path: &Path) -> Result<(), GraphError> {
         let mut input = Reader::new(bytes);
         let mut before = 0;
@@ -204,7 +202,7 @@ impl Graph {
     }
 }
 
-/// The arcs by source, then by target, each once.
+/// The distinct arcs, ordered by source, then by target.
 fn sorted(
     nodes: u32,
     arcs: impl Iterator<Item = (NodeId, NodeId)>,
@@ -221,7 +219,7 @@ fn sorted(
     Ok(list)
 }
 
-/// Whole words of 64 bits, one at least: readers of `BVGraph` read, and map, words.
+/// Pads to whole words of 64 bits, at least one, since readers of `BVGraph` read and map words.
 fn padded(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.resize(bytes.len().next_multiple_of(8).max(8), 0);
     bytes
@@ -262,7 +260,7 @@ fn basename(dir: &Path, generation: u64) -> PathBuf {
     dir.join(format!("{PREFIX}{generation}"))
 }
 
-/// The files of graphs in `dir`, whole or not, with their generations.
+/// The graph files in `dir`, complete or partial, with their generations.
 fn generations(dir: &Path) -> Result<Vec<(u64, PathBuf)>, GraphError> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).map_err(GraphError::io(dir))? {

@@ -1,12 +1,10 @@
-//! What an index must be told to hold the pages of now: which documents of it still stand, which go, and
-//! which pages are to be added.
+//! The difference between an index and the pages it should hold: documents to keep, documents to delete, pages to
+//! add.
 //!
-//! A document still stands if the index has one of its URL with the same content: a hash of every text
-//! that was indexed and of what the record says. What only the directory knows, such as the date of the
-//! last visit, does not count: whoever shows a document asks the directory.
+//! A document is kept if a wanted page has its URL and its content hash. The hash covers every indexed text and the
+//! record. It leaves out facts that only the directory holds, such as the date of the last visit.
 //!
-//! **Invariant.** The documents that stand and the pages to be added are together the pages of the plan,
-//! each once.
+//! **Invariant.** The kept documents and the added pages together are the pages of the plan. Each page occurs once.
 
 use std::collections::HashMap;
 
@@ -27,9 +25,9 @@ pub(crate) struct Wanted<'a> {
 pub(crate) struct Changes {
     /// Places of the pages to be added, in their order.
     pub(crate) added: Vec<usize>,
-    /// Segment and document of what goes, changed pages included.
+    /// Segment and document of each document to delete, changed pages included.
     pub(crate) removed: Vec<(usize, DocId)>,
-    /// How many documents stand.
+    /// Number of documents that are kept.
     pub(crate) kept: u64,
 }
 
@@ -57,7 +55,7 @@ impl Changes {
         Ok(changes)
     }
 
-    /// Whether the index is better built again: most of it would be deleted, or nothing of it stands.
+    /// Returns whether to build a new index: more documents would be deleted than kept, or none would be kept.
     pub(crate) fn is_new_index(&self) -> bool {
         self.removed.len() as u64 > self.kept || self.kept == 0
     }

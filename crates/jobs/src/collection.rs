@@ -25,7 +25,7 @@ pub struct Collection {
     root: PathBuf,
 }
 
-/// Held while a process writes to a collection; dropping it, or dying, lets go.
+/// Right to write to a collection. Dropping it releases the lock, and so does the end of the process.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
@@ -33,17 +33,17 @@ pub struct Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Whoever cannot read who holds it still finds that nobody does.
+        // An error may leave the writer's name in the file. `Collection::writer` also checks the lock itself.
         let _ = self.file.set_len(0);
     }
 }
 
-/// Who writes to a collection right now.
+/// The process that holds the lock of a collection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Writer {
-    /// The command.
+    /// The `crivello` command that it runs.
     pub command: String,
-    /// The number of its process.
+    /// The process identifier.
     pub process: u32,
 }
 
@@ -54,22 +54,22 @@ impl fmt::Display for Writer {
 }
 
 impl Writer {
-    /// As the lock has it.
+    /// Parses the content of the lock file.
     fn parse(text: &str) -> Option<Writer> {
         let (command, process) = text.strip_suffix('\n')?.split_once(' ')?;
         Some(Writer { command: command.to_owned(), process: process.parse().ok()? })
     }
 }
 
-/// How often a lock is tried, and how long one waits in between: whoever asks [`Collection::writer`] holds it for
-/// a moment.
+/// Number of attempts to take the lock. [`Collection::writer`] holds a shared lock for a moment, so one attempt may
+/// fail.
 const TRIES: u32 = 10;
 const TRY_MS: u64 = 20;
-/// Bytes that a name in a lock may have.
+/// Maximum number of bytes to read from the lock file.
 const WRITER_BYTES_MAX: u64 = 256;
 
 impl Collection {
-    /// An existing collection; an error that says what to do where `root` is not one.
+    /// Opens an existing collection. Returns an error with advice if `root` is not a collection.
     pub fn open(root: &Path) -> Result<Self, JobsError> {
         let collection = Self { root: root.to_owned() };
         if collection.config_file().is_file() || collection.archive_dir().is_dir() {
@@ -84,7 +84,7 @@ impl Collection {
         }
     }
 
-    /// Makes the folders of a collection where they are missing.
+    /// Creates the missing folders of a collection.
     pub fn create(root: &Path) -> Result<Self, JobsError> {
         let collection = Self { root: root.to_owned() };
         for folder in [collection.archive_dir(), collection.frontier_dir()] {
@@ -93,7 +93,8 @@ impl Collection {
         Ok(collection)
     }
 
-    /// Takes the right to write for a command, or says who else has it.
+    /// Locks the collection for a command. Returns [`JobsError::Busy`] with the writer if another process holds the
+    /// lock.
     pub fn lock(&self, command: &str) -> Result<Lock, JobsError> {
         let path = self.lock_file();
         let open =
@@ -119,10 +120,10 @@ impl Collection {
         Ok(Lock { file })
     }
 
-    /// Who writes to the collection right now; `None` if nobody does, or nobody can tell.
+    /// Returns the process that writes to the collection. Returns `None` if the lock is free or cannot be read.
     pub fn writer(&self) -> Option<Writer> {
         let mut file = File::open(self.lock_file()).ok()?;
-        // One that was killed leaves its name: only the lock itself tells.
+        // A killed process leaves its name in the file, so the lock itself decides.
         let writer = read_writer(&mut file)?;
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => Some(writer),
@@ -174,12 +175,12 @@ impl Collection {
         self.rank_file(&Vector::pagerank())
     }
 
-    /// A vector by node.
+    /// The file of a vector by node.
     pub(crate) fn rank_file(&self, vector: &Vector) -> PathBuf {
         self.graph_dir().join(format!("{}.ranks", vector.stem()))
     }
 
-    /// What a vector was computed from, and how.
+    /// The file with the graph and the settings that a vector was computed from.
     pub(crate) fn rank_source_file(&self, vector: &Vector) -> PathBuf {
         self.graph_dir().join(format!("{}.source", vector.stem()))
     }
@@ -190,15 +191,15 @@ impl Collection {
         self.graph_dir().join(format!("{begin}{}.ranks", vector.stem()))
     }
 
-    /// How the names of all vectors by document of one generation of the index begin.
+    /// The prefix of the file names of all vectors by document of one generation of the index.
     #[expect(clippy::unused_self, reason = "it names files of a collection")]
     pub(crate) fn document_ranks_begin(&self, index: &Index) -> String {
-        // An index that was deleted begins again at the first generation: the number is not enough.
+        // A deleted index restarts at generation 1, so the generation alone does not identify it.
         let source = xxh3_64(index.source().as_bytes());
         format!("documents-{}-{source:016x}.", index.generation())
     }
 
-    /// There while vectors by document may be of others by page than there are.
+    /// A marker file: it exists while the vectors by document may be older than the vectors by node.
     pub(crate) fn stale_ranks_file(&self) -> PathBuf {
         self.graph_dir().join("stale")
     }
@@ -208,7 +209,7 @@ impl Collection {
         self.root.join("ranks")
     }
 
-    /// One of them.
+    /// The file of one imported rank.
     pub(crate) fn imported_ranks_file(&self, name: &str) -> PathBuf {
         self.imported_ranks_dir().join(format!("{name}.values"))
     }
@@ -224,7 +225,7 @@ impl Collection {
     }
 }
 
-/// The name that a lock has.
+/// Reads the name of the writer from a lock file.
 fn read_writer(file: &mut File) -> Option<Writer> {
     let mut text = String::new();
     file.take(WRITER_BYTES_MAX).read_to_string(&mut text).ok()?;

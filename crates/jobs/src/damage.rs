@@ -1,7 +1,7 @@
 //! Damaged files of the stages count as missing.
 //!
-//! What lives here: [`discard_damaged`], which removes them before the stages run. What does not: the index, whose stage
-//! verifies it, and the archive and the ranks that users bring, which no stage can build again.
+//! What lives here: [`discard_damaged`], which removes these files before the stages run. What does not: the index,
+//! which its stage verifies. The archive and imported ranks are left alone too, because no stage can rebuild them.
 //!
 //! **Invariant.** A file is removed only if its checksum does not match or its content cannot be decoded.
 

@@ -1,7 +1,7 @@
-//! Small whole files: written beside, synced, renamed into place, and checked when read.
+//! Small whole files: written to a temporary file, synced, renamed, and checked when read.
 //!
-//! **Invariant.** A file written here is either the old one or the new one, never a part; what
-//! [`read_sealed`] returns is what [`write_sealed`] was given.
+//! **Invariant.** A file is either the old version or the new one, never a part. [`read_sealed`] returns the bytes
+//! that [`write_sealed`] wrote.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -12,7 +12,7 @@ use crate::JobsError;
 /// Bytes of magic, version and checksum around the content.
 const SEAL_BYTES: usize = 12;
 
-/// Writes `content` behind a magic word and in front of a CRC-32 of both.
+/// Writes the magic word, `content`, and a CRC-32 of both.
 pub(crate) fn write_sealed(path: &Path, magic: [u8; 8], content: &[u8]) -> Result<(), JobsError> {
     let mut bytes = Vec::with_capacity(content.len() + SEAL_BYTES);
     bytes.extend_from_slice(&magic);
@@ -22,7 +22,7 @@ pub(crate) fn write_sealed(path: &Path, magic: [u8; 8], content: &[u8]) -> Resul
     write_whole(path, &bytes)
 }
 
-/// Reads what [`write_sealed`] wrote; `None` where there is no such file.
+/// Reads the content of a file that [`write_sealed`] wrote. Returns `None` if the file does not exist.
 pub(crate) fn read_sealed(path: &Path, magic: [u8; 8]) -> Result<Option<Vec<u8>>, JobsError> {
     let mut bytes = match fs::read(path) {
         Ok(bytes) => bytes,
@@ -49,7 +49,7 @@ pub(crate) fn read_sealed(path: &Path, magic: [u8; 8]) -> Result<Option<Vec<u8>>
     Ok(Some(bytes))
 }
 
-/// The error of a file that begins with `magic` but for the last byte of that, which is its version.
+/// Returns the version error of a file whose magic word differs from `magic` in the last byte, the version.
 pub(crate) fn other_version(path: &Path, bytes: &[u8], magic: [u8; 8]) -> Option<JobsError> {
     let [word @ .., expected] = magic;
     let (&found, path) = (bytes.get(word.len())?, path.to_owned());
@@ -60,7 +60,7 @@ pub(crate) fn other_version(path: &Path, bytes: &[u8], magic: [u8; 8]) -> Option
     })
 }
 
-/// What a stage makes again is as good as absent.
+/// Replaces a version error by the default value, because the stage rebuilds the file.
 pub(crate) fn made_again<T: Default>(read: Result<T, JobsError>) -> Result<T, JobsError> {
     match read {
         Err(JobsError::Version { .. }) => Ok(T::default()),
@@ -68,7 +68,7 @@ pub(crate) fn made_again<T: Default>(read: Result<T, JobsError>) -> Result<T, Jo
     }
 }
 
-/// Writes beside `path`, syncs, and renames into place.
+/// Writes to a temporary file next to `path`, syncs it, and renames it.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), JobsError> {
     let beside = path.with_extension("tmp");
     let write = || -> std::io::Result<()> {
@@ -81,13 +81,13 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), JobsError> {
         fs::rename(&beside, path)
     };
     write().map_err(|source| {
-        // Best effort: what matters is the error that is on its way up.
+        // Best effort: the caller needs the first error.
         drop(fs::remove_file(&beside));
         JobsError::Io { path: path.to_owned(), source }
     })
 }
 
-/// Removes a file that may not be there.
+/// Removes a file if it exists.
 pub(crate) fn remove(path: &Path) -> Result<(), JobsError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(JobsError::io(path)(error)),

@@ -1,6 +1,6 @@
-//! What can go wrong in a batch job.
+//! Errors of the batch jobs.
 //!
-//! **Invariant.** A message about a damaged file of ours names it and what makes it again.
+//! **Invariant.** A message about a damaged file names the file and the command that rebuilds it.
 
 use std::borrow::Cow;
 use std::io;
@@ -10,7 +10,7 @@ use graph::GraphError;
 
 use crate::Writer;
 
-/// An error of a batch job; each names the file it is about.
+/// An error of a batch job. Its message names the file concerned.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JobsError {
@@ -38,10 +38,10 @@ pub enum JobsError {
     Busy {
         /// The collection's folder.
         path: PathBuf,
-        /// Which one, if it is known.
+        /// The other process, if known.
         writer: Option<Writer>,
     },
-    /// A file of ours does not hold what it should.
+    /// A file written by this program has unexpected content.
     #[error("{path} is damaged at byte {offset}: {what}; {}", way_out(path))]
     Damaged {
         /// The file.
@@ -51,13 +51,13 @@ pub enum JobsError {
         /// What was wrong there.
         what: Cow<'static, str>,
     },
-    /// A file of the page table is not there.
+    /// A file of the page table is missing.
     #[error("{path} is missing; `crivello index` makes it again")]
     Gone {
         /// The file.
         path: PathBuf,
     },
-    /// A file of ours was written by another version of this program.
+    /// A file was written by another version of this program.
     #[error(
         "{path} has format version {found}, this program reads version {expected}; {} makes it again",
         command(path)
@@ -70,7 +70,7 @@ pub enum JobsError {
         /// The version this program writes and reads.
         expected: u8,
     },
-    /// A stage was asked for before the one that it needs.
+    /// The output of an earlier stage is missing.
     #[error("{needs} is missing: run `crivello {command}` first")]
     Missing {
         /// What is missing.
@@ -78,7 +78,7 @@ pub enum JobsError {
         /// The command that makes it.
         command: &'static str,
     },
-    /// An index that came from elsewhere would be lost.
+    /// The stage would overwrite an imported index.
     #[error(
         "the index in {path} was imported, and would be lost: pages go into a collection of their own; or delete \
          the folder, and the archive is indexed. One of another version, or one that is damaged, is made again by \
@@ -88,7 +88,7 @@ pub enum JobsError {
         /// The folder of the index.
         path: PathBuf,
     },
-    /// The index would be emptied, since nothing is left of what it was made of.
+    /// The archive is empty, so the stage would delete every document of the index.
     #[error(
         "{path} has no archive file, but {}: put the files back, or mount the disk that they are on, or let `crivello \
          crawl` fetch the pages again; who wants an empty index deletes {index}",
@@ -103,10 +103,10 @@ pub enum JobsError {
         path: PathBuf,
         /// The folder of the index.
         index: PathBuf,
-        /// How many documents that has, if it can be opened.
+        /// Number of documents in the index, if it can be opened.
         documents: Option<u64>,
     },
-    /// An index would come into a collection that has pages of its own.
+    /// An index cannot be imported into a collection that has pages.
     #[error(
         "{path} holds pages: an index from elsewhere goes into a collection of its own (make one with `crivello init`)"
     )]
@@ -114,12 +114,12 @@ pub enum JobsError {
         /// The folder of the archive.
         path: PathBuf,
     },
-    /// A rank cannot be called so.
+    /// The name of a rank is not valid.
     #[error("`{name}` cannot be the name of a rank: {why}")]
     RankName {
         /// The name that was given.
         name: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// A line of a file of ranks cannot be read.
@@ -132,10 +132,10 @@ pub enum JobsError {
         /// What is wrong there.
         what: String,
     },
-    /// More pages or blocks than a pointer can address.
+    /// A count exceeds the limit of the file format.
     #[error("too many {what}: at most {most}")]
     TooMany {
-        /// What there is too much of.
+        /// The counted items.
         what: &'static str,
         /// The limit.
         most: u64,
@@ -152,7 +152,7 @@ pub enum JobsError {
     /// The index could not be built or read.
     #[error(transparent)]
     Index(#[from] index::IndexError),
-    /// The index is what it shall be, but in more segments.
+    /// The index is complete, but merging its segments failed.
     #[error("what is new is in the index, but its segments cannot be merged: {0}")]
     Merge(index::IndexError),
 }
@@ -164,7 +164,7 @@ impl JobsError {
         move |source| Self::Io { path, source }
     }
 
-    /// The message without the advice what to do.
+    /// Returns the message without the advice.
     pub fn fault(&self) -> String {
         match self {
             Self::Damaged { path, offset, what } => {
@@ -174,7 +174,7 @@ impl JobsError {
         }
     }
 
-    /// A file of ours that is named by another and is not there.
+    /// The error of a missing file that another file names.
     pub(crate) fn gone(path: PathBuf) -> Self {
         Self::Damaged { path, offset: 0, what: "it is not there".into() }
     }
@@ -194,7 +194,7 @@ impl From<GraphError> for JobsError {
     }
 }
 
-/// The command that builds a file of ours again.
+/// The command that rebuilds a file.
 fn command(path: &Path) -> &'static str {
     let is_in = |name: &&str| path.ancestors().skip(1).any(|folder| folder.ends_with(name));
     if ["pages", "graph", "dups"].iter().any(is_in) {
@@ -206,10 +206,10 @@ fn command(path: &Path) -> &'static str {
     }
 }
 
-/// The folder of the ranks that users bring.
+/// The folder of imported ranks.
 const IMPORTED: &str = "ranks";
 
-/// Who writes, after a colon; nothing if that is not known.
+/// Formats the writer as a suffix of a message; empty if unknown.
 fn name_of(writer: Option<&Writer>) -> String {
     writer.map(|writer| format!(": {writer}")).unwrap_or_default()
 }

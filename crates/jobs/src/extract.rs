@@ -3,9 +3,9 @@
 //! What lives here: what a record means for its URL. What does not: how HTML is read (`page`), how a
 //! WARC is read (`archive`).
 //!
-//! **Invariant.** A part depends on its archive file and the options alone, so files are read in
-//! parallel, and a file that has not changed is not read again with the same options. A place that is damaged
-//! is left out and told, and all that can be read behind it is used.
+//! **Invariant.** A part depends only on its archive file and the options. Files are therefore read in parallel, and
+//! an unchanged file is not read twice with the same options. A damaged place is reported and skipped. The records
+//! after it are used.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -26,9 +26,9 @@ use crate::pages::{
 };
 use crate::{AsFound, Collection, JobsError, Lag, PageTable, Progress, Spelling, Stage, disk};
 
-/// Places of damage that are told one by one.
+/// Maximum number of damaged places in the report.
 const DAMAGES_MAX: usize = 20;
-/// URLs with a text that was cut that are told one by one.
+/// Maximum number of URLs with cut text in the report.
 const CUT_URLS_MAX: usize = 20;
 
 /// How records are read.
@@ -36,11 +36,11 @@ const CUT_URLS_MAX: usize = 20;
 pub struct ExtractOptions {
     /// Limits for one page.
     pub page: page::Limits,
-    /// Bytes of a body after decoding; the rest is left out.
+    /// Maximum number of bytes of a decoded body. The rest is left out.
     pub body_bytes_max: usize,
-    /// The name robots directives may address.
+    /// The crawler name that robots directives may address.
     pub agent: String,
-    /// Under which URL links find their page.
+    /// Makes the URL under which a link finds its page.
     pub spelling: Arc<dyn Spelling>,
     /// Archive files read at a time.
     pub threads: usize,
@@ -67,16 +67,16 @@ pub struct ExtractReport {
     pub pages: u64,
     /// Redirects.
     pub redirects: u64,
-    /// URLs that were tried and are no page.
+    /// URLs that were fetched and are not a page.
     pub others: u64,
-    /// Places in the files that were read where no record can be read; what follows was read.
+    /// Damaged places in the files that were read. The records after a damaged place were read.
     pub damaged: u64,
-    /// What is wrong at the first of them, with file and byte.
+    /// Messages about the first damaged places, with file and byte.
     pub damages: Vec<String>,
-    /// Pages that are searched, in the files that were read, whose text is longer than
-    /// [`page::Limits::text_bytes_max`]; the rest of it was left out.
+    /// Indexed pages whose text exceeds [`page::Limits::text_bytes_max`], in the files that were read. The excess
+    /// text was left out.
     pub cut: u64,
-    /// The first of them, in alphabetical order.
+    /// The first of these pages by URL, in alphabetical order.
     pub cut_urls: Vec<String>,
 }
 
@@ -97,7 +97,7 @@ pub fn extract(
 ) -> Result<ExtractReport, JobsError> {
     let dir = collection.pages_dir();
     fs::create_dir_all(&dir).map_err(JobsError::io(&dir))?;
-    // A killed crawl leaves a torn record at the end; whoever runs a stage holds the collection's lock.
+    // A killed crawl leaves a torn record at the end. The caller holds the lock of the collection.
     archive::repair(&collection.archive_dir())?;
     check_archive(collection)?;
     let Plan { kept: mut parts, missing, lag } = Plan::of(collection, options)?;
@@ -106,9 +106,9 @@ pub fn extract(
     if lag.is_some() {
         found = read_files(collection, &dir, &missing, options, progress)?;
         parts.names.extend(missing);
-        // By file name, so that of two captures whose dates are the same the later file's counts.
+        // Sorted by file name: of two captures with the same date, the one in the later file counts.
         parts.names.sort_by(|a, b| a.archive_file.cmp(&b.archive_file));
-        // The list comes last: a kill in between leaves one that still names files to read.
+        // The list is written last. After a kill in between, the old list still names files to read.
         write_directory(&dir, &parts)?;
         parts.write(&dir)?;
         remove_leftovers(&dir, &parts)?;
@@ -131,8 +131,8 @@ pub fn extract(
     })
 }
 
-/// Fails if the archive has no file, and there is an index that was made of some: it would be emptied for want of a
-/// disk that is not mounted, say.
+/// Fails if the archive has no files but the index has documents. The disk of the archive may not be mounted, and the
+/// stage would empty the index.
 fn check_archive(collection: &Collection) -> Result<(), JobsError> {
     let path = collection.archive_dir();
     if !Archive::open(&path)?.files().is_empty() {
@@ -152,11 +152,11 @@ fn check_archive(collection: &Collection) -> Result<(), JobsError> {
     }
 }
 
-/// What is to be told of the files that were read.
+/// Findings in the files that were read.
 #[derive(Debug, Default)]
 struct Findings {
     damages: Damages,
-    /// The pages whose text was cut, whether they turn out to be the captures that count or not.
+    /// Pages whose text was cut, including captures that are not the newest of their URL.
     cut: BTreeSet<PagePointer>,
 }
 
@@ -171,16 +171,16 @@ impl Findings {
     }
 }
 
-/// Places of the archive that cannot be read.
+/// Damaged places in the archive.
 #[derive(Debug, Default)]
 struct Damages {
     count: u64,
-    /// What is wrong at the first [`DAMAGES_MAX`].
+    /// Messages about the first [`DAMAGES_MAX`] places.
     first: Vec<String>,
 }
 
 impl Damages {
-    /// Takes note of a place that is left out; what is no damage of a place is the error that it is.
+    /// Records a damaged place. Returns any error that has no offset.
     fn note(&mut self, error: ArchiveError) -> Result<(), JobsError> {
         if error.offset().is_none() {
             return Err(error.into());
@@ -193,7 +193,7 @@ impl Damages {
     }
 }
 
-/// Why [`extract`] has something to do; `None` if the page table holds what the archive holds now.
+/// Returns why [`extract`] must run. Returns `None` if the page table is up to date with the archive.
 pub fn extract_lag(
     collection: &Collection,
     options: &ExtractOptions,
@@ -201,11 +201,11 @@ pub fn extract_lag(
     Ok(Plan::of(collection, options)?.lag)
 }
 
-/// Goes up when the rows of the same record become others; then all are made again.
+/// Increase it when the same record gives other rows. All parts are then rebuilt.
 const ROWS_VERSION: u32 = 7;
 
 impl ExtractOptions {
-    /// Tells options, or a version of this program, that make other rows from those that make the same.
+    /// A hash of the options and the version. It changes if the rows change.
     fn identity(&self) -> String {
         let Self { page, body_bytes_max, agent, spelling, threads: _ } = self;
         let text = format!("{ROWS_VERSION} {page:?} {body_bytes_max} {agent} {spelling:?}");
@@ -213,19 +213,20 @@ impl ExtractOptions {
     }
 }
 
-/// The archive files that the page table was made of, gone or not; none if it cannot be read: then it is made anew.
+/// The archive files that the page table was made from, removed ones included. Empty if the page table cannot be
+/// read.
 pub fn files_read(collection: &Collection) -> Vec<String> {
     let parts = Parts::read(&collection.pages_dir()).unwrap_or_default();
     parts.names.into_iter().map(|name| name.archive_file).collect()
 }
 
-/// What is to be done.
+/// The work of the stage.
 struct Plan {
-    /// Parts that can stay.
+    /// Parts to keep.
     kept: Parts,
     /// Archive files to read, each with the number of its part.
     missing: Vec<PartName>,
-    /// Why something is to be done; `None` if nothing is.
+    /// The reason to run; `None` if there is no work.
     lag: Option<Lag>,
 }
 
@@ -293,14 +294,14 @@ fn read_files(
     let work = || -> Result<(), JobsError> {
         while let Some(name) = take() {
             let mut writer = PartWriter::create(&Parts::path(dir, name.number), name.number)?;
-            // Our own records are compressed, and have the checksum of that.
+            // Our own records are compressed, and the compression has a checksum.
             let verify_digests = !name.archive_file.starts_with("crivello-");
             let limits = archive::Limits { verify_digests, ..archive::Limits::default() };
             let mut last_offset = None;
             for record in archive.records_of(&name.archive_file, limits)? {
                 let record = match record {
                     Ok(record) => record,
-                    // More is wrong with a record than one thing: its place is left out once.
+                    // One record may give several errors. Its place is recorded once.
                     Err(error) if error.offset().is_some() && error.offset() == last_offset => {
                         continue;
                     }
@@ -333,7 +334,7 @@ fn read_files(
     Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Parts that no list names any more, and half-written files.
+/// Removes parts that the list does not name, and temporary files.
 fn remove_leftovers(dir: &Path, parts: &Parts) -> Result<(), JobsError> {
     let named: Vec<_> = parts.names.iter().map(|name| Parts::path(dir, name.number)).collect();
     for file in fs::read_dir(dir).map_err(JobsError::io(dir))? {
@@ -347,12 +348,13 @@ fn remove_leftovers(dir: &Path, parts: &Parts) -> Result<(), JobsError> {
     Ok(())
 }
 
-/// Whether the text in a record is longer than [`page::Limits::text_bytes_max`], so that the rest of it is left out.
+/// Returns whether the text of a record exceeds [`page::Limits::text_bytes_max`].
 pub fn is_text_cut(record: &Record, options: &ExtractOptions) -> bool {
     fate_of(record, options).is_some_and(|(_, _, is_cut)| is_cut)
 }
 
-/// What a record says about its URL, and whether it has more text than is kept; `None` where it says nothing.
+/// Returns the URL of a record, its fate, and whether its text was cut. Returns `None` if the record has no fate for
+/// a URL.
 fn fate_of(record: &Record, options: &ExtractOptions) -> Option<(String, Fate, bool)> {
     let target = record.target.as_deref()?;
     let url = page::normalise(target, None, &options.page).ok();
@@ -379,11 +381,12 @@ fn fate_of(record: &Record, options: &ExtractOptions) -> Option<(String, Fate, b
 /// A page as it was read.
 struct ReadPage {
     row: Box<PageRow>,
-    /// Whether there is more text than is kept.
+    /// Whether the text was cut.
     is_cut: bool,
 }
 
-/// What an answer from a sitemap says that had one before: then it may have been a page. `None` if it says nothing.
+/// The fate of a URL that became a sitemap after an earlier answer, which may have been a page. Returns `None` for
+/// other records.
 fn sitemap(record: &Record, url: &Url, options: &ExtractOptions) -> Option<Fate<ReadPage>> {
     let is_again = record.kind == Kind::Response && record.header("Crivello-Before").is_some();
     let is_sitemap = record.header("Crivello-Purpose") == Some("sitemap");
@@ -397,12 +400,13 @@ fn sitemap(record: &Record, url: &Url, options: &ExtractOptions) -> Option<Fate<
     })
 }
 
-/// Whether our crawl wrote it: the revisits of others may be about any capture, even of another URL.
+/// Returns whether our crawl wrote the record. A revisit from another crawler may refer to any capture, even of
+/// another URL.
 fn is_own(record: &Record) -> bool {
     record.header("Crivello-Purpose").is_some()
 }
 
-/// A robots.txt or a sitemap, by what the crawl noted when it fetched it.
+/// Returns whether the crawl fetched the record as a robots.txt or a sitemap.
 fn is_for_crawlers(record: &Record) -> bool {
     let purpose = |(name, _): &&(String, String)| name.eq_ignore_ascii_case("Crivello-Purpose");
     record.headers.iter().find(purpose).is_some_and(|(_, value)| value != "page")
@@ -437,7 +441,7 @@ fn response(record: &Record, url: &Url, options: &ExtractOptions) -> Fate<ReadPa
     text_of(record, url, &Body { kind, bytes: &body, header }, options)
 }
 
-/// A 304 that asks for the page not to be found is heard, also if nobody told afterwards what the page is now.
+/// A 304 with `noindex` withholds the page, even if no later capture has the page itself.
 fn revisit(record: &Record, options: &ExtractOptions) -> Fate<ReadPage> {
     let asks = |answer: archive::HttpResponse<'_>| {
         let directives = Directives::from_headers(&answer.headers, &options.agent);
@@ -466,11 +470,11 @@ fn resource(
     Some(text_of(record, url?, &body, options))
 }
 
-/// What is to be read as a page.
+/// The input of the page parser.
 struct Body<'a> {
     kind: Option<&'a str>,
     bytes: &'a [u8],
-    /// What the head of the answer forbids.
+    /// Robots directives in the HTTP header.
     header: Directives,
 }
 
@@ -532,7 +536,7 @@ impl Imported {
     }
 }
 
-/// What became of a URL by a fetch that failed: that its page is not to be found, if the server said so all the same.
+/// The fate of a URL whose fetch failed. The page is withheld if the server answered `noindex` despite the failure.
 fn failed(block: &[u8]) -> Option<Fate<ReadPage>> {
     let text = std::str::from_utf8(block).ok()?;
     let find = |name: &str| {

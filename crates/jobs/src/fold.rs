@@ -1,15 +1,15 @@
 //! Pages to clusters of near-duplicates, one representative each.
 //!
-//! Candidates are pages with the same identity (title and identifiers) and an equal digest or close `SimHash`es, and
-//! pages of which one names the other as its canonical URL. A candidate is compared word by word ([`PageWords`]) with
-//! the pages that may represent it, and folded behind one only if the two are similar enough.
+//! Candidates are pages with the same identity (title and identifiers) and an equal digest or close `SimHash`es.
+//! Pages of which one names the other as its canonical URL are candidates too. A page is compared word by word
+//! ([`PageWords`]) with its candidate representatives. It is folded only if the two are similar enough.
 //!
-//! Pages take their turn in the order in which they may represent others. First is the page that most others name as
-//! canonical, then the best ranked, then the one with the shortest URL, then the first in SURT order. Pages that ask
-//! not to be found come last. Each page folds behind the most similar representative before it, or becomes one itself.
+//! Pages are processed in order of precedence. The page that most others name as canonical is first. Then come the
+//! best rank, the shortest URL and SURT order. Pages with `noindex` come last. Each page joins the most similar
+//! earlier representative, or becomes a representative itself.
 //!
-//! **Invariant.** A representative represents itself, and every page behind it was compared with it: a chain of
-//! small changes is not one cluster.
+//! **Invariant.** A representative represents itself, and every page of its cluster was compared with it. A chain of
+//! small changes is therefore not one cluster.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
@@ -78,24 +78,24 @@ pub struct FoldReport {
     pub pages: u64,
     /// Clusters of two pages or more.
     pub clusters: u64,
-    /// Pages that stand behind another.
+    /// Pages that another page represents.
     pub folded: u64,
     /// Nothing was to do.
     pub up_to_date: bool,
 }
 
-/// Who stands behind whom.
+/// The representative of each page.
 #[derive(Debug)]
 pub struct Folding {
-    /// The directory, the settings and the ranks it was made from.
+    /// The identifiers of the directory, settings and ranks that the clusters were made from.
     source: String,
     representatives: Vec<u32>,
-    /// (representative, place) of the pages that stand behind another, in order.
+    /// Pairs (representative, place) of the folded pages, sorted.
     behind: Vec<(u32, u32)>,
 }
 
 impl Folding {
-    /// The clusters of `directory`; `None` where there are none yet, or only those of another.
+    /// Opens the clusters of `directory`. Returns `None` if they do not exist or belong to another directory.
     pub fn open(collection: &Collection, directory: &Directory) -> Result<Option<Self>, JobsError> {
         let path = collection.dups_dir().join("clusters");
         let Some(bytes) = disk::read_sealed(&path, MAGIC)? else { return Ok(None) };
@@ -117,7 +117,7 @@ impl Folding {
         Self { source, representatives, behind }
     }
 
-    /// Identifies what it was made from; outputs made from it carry that.
+    /// Identifies the input of the clusters. Outputs made from them store it.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -127,7 +127,7 @@ impl Folding {
         self.representatives.get(place).map(|&place| place as usize)
     }
 
-    /// The places of the pages that stand behind the page at `place`.
+    /// The places of the pages that the page at `place` represents, itself excluded.
     pub fn behind(&self, place: usize) -> impl Iterator<Item = usize> + '_ {
         let first = self.behind.partition_point(|&(head, _)| (head as usize) < place);
         let mine =
@@ -135,7 +135,7 @@ impl Folding {
         mine.map(|&(_, member)| member as usize)
     }
 
-    /// Number of clusters of two or more, and of pages that stand behind another.
+    /// The number of clusters of two or more pages, and the number of folded pages.
     pub fn counts(&self) -> (u64, u64) {
         let clusters = self.behind.chunk_by(|(a, _), (b, _)| a == b).count();
         (clusters as u64, self.behind.len() as u64)
@@ -193,7 +193,7 @@ pub fn fold(
     Ok(FoldReport { pages, clusters, folded, up_to_date: false })
 }
 
-/// Whether `folding` is what these settings would make of the pages and their ranks.
+/// Returns whether `folding` is up to date with these settings, pages and ranks.
 pub fn is_folded(
     folding: &Folding,
     collection: &Collection,
@@ -210,7 +210,7 @@ fn source_of(directory: &Directory, config: &FoldConfig, ranks: Option<&[f64]>) 
     format!("{} {fold:?} {fold_records} {distance_max} {ranks:016x}", directory.id())
 }
 
-/// Tells one vector of ranks from another.
+/// A hash that identifies a vector of ranks.
 fn identity(ranks: &[f64]) -> u64 {
     let mut hasher = xxhash_rust::xxh3::Xxh3::new();
     for rank in ranks {

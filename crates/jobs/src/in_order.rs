@@ -30,7 +30,7 @@ pub(crate) fn each_in_order<I: Copy + Sync, S, R: Send, E: Send>(
                     let mut state = begin();
                     for &item in items.iter().skip(first).step_by(threads.max(1)) {
                         let made = make(&mut state, item);
-                        // Nobody listens any more after an error.
+                        // The receiver is closed after an error.
                         if sender.send(made).is_err() {
                             return;
                         }

@@ -1,15 +1,13 @@
-//! Pages to index: every representative page, in the order of the directory.
+//! Pages to index: every representative page, in directory order.
 //!
-//! The fields of a document are its title, headings, text, the words of its URL and the text of the
-//! links that lead to it. The URL field also holds unanalysed terms for filters ([`page::Filter`]): its hosts, its
-//! language, the ending of its address, what it links to, and the day of its date.
+//! The fields of a document are its title, headings, text, URL words, and the anchor text of links to it. The URL
+//! field also holds unanalysed filter terms ([`page::Filter`]): hosts, language, extension, link targets and date.
 //!
-//! Where there is an index that was made with the same settings, only what has changed is indexed: as new
-//! segments, in the order of the directory, and with the old documents deleted (`changes.rs`).
+//! If an index with the same settings exists, only changes are indexed (`changes.rs`). New documents form new
+//! segments in directory order. Old documents are deleted.
 //!
-//! **Invariant.** The index holds exactly the pages that represent a cluster and do not ask to be left
-//! out; `Index::source` names the directory, the clusters, the codes, the order and the analysis that it was
-//! made from.
+//! **Invariant.** The index holds exactly the pages that represent a cluster and allow indexing. `Index::source`
+//! names the directory, clusters, codes, order and analysis that the index was made from.
 
 use std::collections::BTreeSet;
 
@@ -23,12 +21,12 @@ use crate::interchange::is_imported_source;
 use crate::rank::{is_ranked, write_document_ranks};
 use crate::{Collection, Directory, Folding, JobsError, Lag, PageRow, PageTable, Progress, Stage};
 
-/// Anchor text kept for one page.
+/// Maximum bytes of anchor text for one page.
 const ANCHOR_BYTES_MAX: usize = 2048;
-/// A link with more text than this says nothing in particular about where it leads.
+/// A link with a longer text says little about its target.
 const ANCHOR_LINK_BYTES_MAX: usize = 200;
 
-/// What filters a document has, by a number that changes with it: an index made before is made again.
+/// Version of the filters. Increase it when the filters of a document change, so that the index is rebuilt.
 const FILTERS: &str = "filters 2";
 
 /// What the stage built.
@@ -36,37 +34,37 @@ const FILTERS: &str = "filters 2";
 pub struct IndexReport {
     /// Documents in the index.
     pub documents: u64,
-    /// Of these, what was indexed now: new or changed.
+    /// New or changed documents that were indexed in this run.
     pub added: u64,
-    /// Documents that were deleted: gone or changed.
+    /// Documents that were deleted, because their page was removed or has changed.
     pub removed: u64,
     /// Segments of the index.
     pub segments: u64,
-    /// Pages that ask not to be found.
+    /// Pages that ask not to be indexed.
     pub noindex: u64,
-    /// Pages that stand behind another.
+    /// Near-duplicates that another page represents.
     pub folded: u64,
     /// The index's generation.
     pub generation: u64,
     /// Nothing was to do.
     pub up_to_date: bool,
-    /// Why all pages were indexed again: what was wrong with the index that there was, with file and offset.
+    /// The fault of the old index, with file and offset, if it forced a full rebuild.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
 }
 
-/// What of an earlier index is used.
+/// The documents of the old index to reuse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reuse {
-    /// The documents that have not changed.
+    /// Documents that have not changed.
     Unchanged,
-    /// Nothing: all documents are indexed again, in one order.
+    /// No documents: all pages are indexed again, in one order.
     Nothing,
 }
 
-/// Brings the index up to date with the page table and the clusters. One that turns out to be damaged, or of another
-/// version, is built from nothing: `warn` is told why before that begins. One that the system refuses to open is left
-/// alone.
+/// Brings the index up to date with the page table and the clusters. A damaged index or an index of another version
+/// is rebuilt. `warn` is called with the fault before that rebuild. An index that the system refuses to open is not
+/// changed.
 pub fn build_index(
     collection: &Collection,
     config: &index::Config,
@@ -76,7 +74,7 @@ pub fn build_index(
     progress: Progress<'_>,
 ) -> Result<IndexReport, JobsError> {
     let dir = collection.index_dir();
-    // Also one that cannot be opened: nothing here could make it again.
+    // This includes an imported index that cannot be opened, because this stage cannot rebuild it.
     if Index::source_in(&dir).is_ok_and(|source| is_imported_source(&source)) {
         return Err(JobsError::ImportedIndex { path: dir });
     }
@@ -102,7 +100,7 @@ pub fn build_index(
     Ok(IndexReport { fault: Some(fault.fault()), ..report })
 }
 
-/// Indexes what `old` does not have of the pages, or all of them.
+/// Indexes the pages that `old` lacks, or all pages.
 fn build(
     collection: &Collection,
     config: &index::Config,
@@ -165,7 +163,7 @@ fn build(
     finish(collection, table.directory(), config, report)
 }
 
-/// A writer that keeps of an old index what still stands, or of none, and what it is to be told.
+/// Returns a writer and its changes. The writer keeps the unchanged documents of the old index, if any.
 fn begin(
     collection: &Collection,
     config: &index::Config,
@@ -189,8 +187,7 @@ fn begin(
     Ok((writer, changes))
 }
 
-/// Sees to it that the index has its ranks, and merges what is to be merged; each generation can be
-/// searched from the moment it is there, while the next one is made.
+/// Writes the missing ranks and merges segments. Each generation can be searched while the next is made.
 fn finish(
     collection: &Collection,
     directory: &Directory,
@@ -199,7 +196,7 @@ fn finish(
 ) -> Result<IndexReport, JobsError> {
     let dir = collection.index_dir();
     let mut index = Index::open(&dir)?;
-    // A kill may have come between the index and its ranks, and damage at any time.
+    // A kill between index and ranks, or damage, may have left the index without ranks.
     if !is_ranked(collection, directory, &index) {
         write_document_ranks(collection, directory, &index)?;
     }
@@ -237,7 +234,7 @@ fn document(
     Ok((record, page))
 }
 
-/// Why `index` is not what the configurations make of these pages and these clusters; `None` if it is.
+/// Returns why `index` is out of date for these pages, clusters and settings. Returns `None` if it is up to date.
 pub fn index_lag(
     index: &Index,
     directory: &Directory,
@@ -254,13 +251,13 @@ pub fn index_lag(
     lags.next().map(|(_, lag)| lag)
 }
 
-/// The analysis that `index` was made with: queries must go through the same.
+/// The analysis that `index` was made with. Queries must use the same analysis.
 pub fn analysis_of(index: &Index) -> Option<AnalysisConfig> {
     let (_, name) = index.source().split_once(" / {")?;
     serde_json::from_str(&format!("{{{name}")).ok()
 }
 
-/// The name of an index's source: pages, clusters, codes and order, and the analysis as JSON.
+/// The value of `Index::source`: pages, clusters, codes and order, and the analysis as JSON.
 fn full_source(
     directory: &Directory,
     folding: &Folding,
@@ -274,10 +271,10 @@ fn full_source(
     format!("{} / {} / {codes} {order} {FILTERS} / {analysis}", directory.id(), folding.source())
 }
 
-/// Which pages become documents.
+/// The pages that become documents.
 struct Plan {
     places: Vec<usize>,
-    /// For each place, how many pages stand behind it.
+    /// For each place, the number of near-duplicates that its page represents.
     copies: Vec<u32>,
     noindex: u64,
     folded: u64,
@@ -312,14 +309,14 @@ impl Plan {
     }
 }
 
-/// What one pass over all pages tells of each.
+/// Hashes and anchor texts by place, from one pass over all pages.
 struct Texts {
-    /// For each place the hash of what its page says.
+    /// For each place, the hash of the page's title, headings, text and language.
     pages: Vec<u64>,
-    /// For each place the hash of where its page links to.
+    /// For each place, the hash of its link targets.
     links: Vec<u64>,
-    /// For each place the distinct texts of the links that lead to it or to a copy of it; links that the
-    /// linking page does not vouch for are left out, as they are in the graph.
+    /// For each place, the distinct anchor texts of links to it or to a copy of it. `nofollow` links are left out, as
+    /// in the graph.
     anchors: Vec<BTreeSet<String>>,
 }
 
@@ -349,7 +346,7 @@ impl Texts {
         Ok(Self { pages, links, anchors })
     }
 
-    /// The hash of all that is indexed of the page at a place.
+    /// The hash of everything that is indexed for the page at a place.
     fn content(&self, place: usize, copies: u32) -> u64 {
         let of_page = [self.pages[place], self.links[place]].map(u64::to_le_bytes);
         let numbers = [&of_page[0][..], &of_page[1], &copies.to_le_bytes()];
@@ -357,7 +354,7 @@ impl Texts {
     }
 }
 
-/// The hash of a row of strings, each with its length.
+/// The hash of a sequence of strings, each prefixed by its length.
 fn hash<'a>(strings: impl IntoIterator<Item = &'a [u8]>) -> u64 {
     let mut hash = Xxh3::new();
     for bytes in strings {
@@ -370,9 +367,9 @@ fn hash<'a>(strings: impl IntoIterator<Item = &'a [u8]>) -> u64 {
 /// The texts of a document.
 struct Fields {
     record: DocRecord,
-    /// In the order in which they are written; the words of the URL last.
+    /// In the order of writing. The URL words are last.
     texts: [(Field, String); 5],
-    /// Terms of the URL, as they are.
+    /// Unanalysed terms of the URL field.
     filters: Vec<String>,
 }
 
@@ -409,18 +406,18 @@ fn add(
     Ok(())
 }
 
-/// Writes the filters, which stand nowhere in particular.
+/// Writes the filters, all at position 0.
 fn add_filters(writer: &mut IndexWriter, filters: &[String]) {
     for filter in filters {
         writer.term(Field::Url, filter, 0);
     }
 }
 
-/// A document whose texts have become terms.
+/// A document whose texts are analysed.
 struct Analysed {
     record: DocRecord,
     fields: [(Field, Vec<usize>); 5],
-    /// All terms, one after the other; where each ends is in its field.
+    /// All terms, concatenated. The field holds the end of each term.
     terms: String,
     filters: Vec<String>,
 }
@@ -455,8 +452,8 @@ impl Analysed {
     }
 }
 
-/// What of a URL is worth searching: the host as a whole, then every word of host, path and query. The
-/// analysis would take `www.example.org` for one word.
+/// The searchable words of a URL: the whole host, then every word of host, path and query. The analysis alone would
+/// keep `www.example.org` as one word.
 pub fn url_words(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     let rest = format!("{host} {} {}", url.path(), url.query().unwrap_or_default());
@@ -464,7 +461,7 @@ pub fn url_words(url: &Url) -> String {
     format!("{host} {apart}")
 }
 
-/// The filters of a document at `url`, in a language and of a date, that links to `links`.
+/// The filters of a document with this URL, language and date, and with links to `links`.
 pub fn filters<'a>(
     url: Option<&Url>,
     language: &str,

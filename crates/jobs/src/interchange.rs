@@ -1,14 +1,13 @@
-//! An index from another engine, and for one: the Common Index File Format.
+//! Import and export of an index in the Common Index File Format (CIFF).
 //!
-//! What lives here: how documents are named, and by which analysis words became terms. What does not: the format
+//! What lives here: the names of documents, and the analysis that made the terms. What does not: the format
 //! (`index`).
 //!
-//! A document is called by its URL, or, where it has none, by what it was called when it was imported. The
-//! description of a file of ours ends with the analysis, which is in force again when it comes back; the terms of any
-//! other file are taken to be what the collection's own analysis makes of words.
+//! The name of a document is its URL, or the imported name if it has no URL. An exported description ends with the
+//! analysis. An import of that file uses this analysis. For other files the analysis of the collection is assumed.
 //!
-//! **Invariant.** A collection has pages or an imported index, not both. `Index::source` of an imported one begins with
-//! [`IMPORTED`].
+//! **Invariant.** A collection has pages or an imported index, not both. `Index::source` of an imported index begins
+//! with [`IMPORTED`].
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -19,11 +18,11 @@ use page::{AnalysisConfig, Url};
 
 use crate::{Collection, JobsError, analysis_of, filters};
 
-/// The beginning of the source of an index that came from elsewhere.
+/// Prefix of `Index::source` of an imported index.
 const IMPORTED: &str = "ciff ";
-/// The URL of a document that has only a name.
+/// URL prefix of a document that has only a name.
 const NAMED: &str = "urn:crivello:";
-/// What stands in a description before the analysis.
+/// Separator between the description and the analysis.
 const ANALYSIS: &str = "; analysis ";
 
 /// What was imported.
@@ -32,27 +31,27 @@ pub struct CiffReport {
     /// Counts and the generation.
     #[serde(flatten)]
     pub import: CiffImport,
-    /// What the file says of itself.
+    /// The description in the header of the file.
     pub description: String,
-    /// Whether the file said how words became its terms.
+    /// Whether the description names the analysis.
     pub analysis_stated: bool,
-    /// Sum of the lengths as the header has it, as the documents have it, and the occurrences in the lists: three
-    /// equal numbers in a file that holds all of a collection.
+    /// Total length in the header, sum of the document lengths, and number of occurrences in the postings lists. The
+    /// three are equal in a complete file.
     pub length_totals: [u64; 3],
 }
 
-/// Whether an index came from elsewhere.
+/// Returns whether an index was imported.
 pub fn is_imported(index: &Index) -> bool {
     is_imported_source(index.source())
 }
 
-/// Whether an index of that source did.
+/// Returns whether this is the source of an imported index.
 pub(crate) fn is_imported_source(source: &str) -> bool {
     source.starts_with(IMPORTED)
 }
 
-/// Makes a CIFF file the index of a collection that has no pages. `open` opens its bytes without compression;
-/// `date_s` is the date of its documents.
+/// Imports a CIFF file as the index of a collection without pages. `open` opens the decompressed file. Each document
+/// gets the date `date_s`.
 pub fn import_ciff(
     collection: &Collection,
     path: &Path,
@@ -86,7 +85,7 @@ pub fn import_ciff(
     })
 }
 
-/// Writes a field of the index of a collection to `out`, which is the file `path`.
+/// Exports one field of the index to `out`, the file at `path`.
 pub fn export_ciff(
     collection: &Collection,
     field: Field,
@@ -101,12 +100,12 @@ pub fn export_ciff(
     Ok(index::export_ciff(&index, field, &description, name, path, out)?)
 }
 
-/// What a document is called elsewhere: by its URL, or by its name if it has only that.
+/// Returns the name of a document: its URL, or its imported name.
 pub fn document_name(url: &str) -> &str {
     url.strip_prefix(NAMED).unwrap_or(url)
 }
 
-/// The analysis that a file of ours names.
+/// Parses the analysis at the end of a description.
 fn stated_analysis(description: &str) -> Option<AnalysisConfig> {
     let (_, analysis) = description.split_once(ANALYSIS)?;
     serde_json::from_str(analysis).ok()

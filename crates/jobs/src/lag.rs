@@ -1,30 +1,30 @@
-//! Why a stage has something to do.
+//! Reasons why a stage must run.
 //!
-//! What lives here: [`Lag`], and its words for people. What does not: finding out (`extract.rs`, `indexing.rs`).
+//! What lives here: [`Lag`] and its text. What does not: how the reason is found (`extract.rs`, `indexing.rs`).
 //!
-//! **Invariant.** No two causes are told in the same words.
+//! **Invariant.** No two reasons have the same text.
 
 use std::fmt;
 
-/// What has changed since a stage was run.
+/// The reason why the output of a stage is out of date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Lag {
-    /// Nothing was ever read from the archive.
+    /// No archive file was read before.
     Unread,
-    /// So many files of the archive are new, or others than they were.
+    /// This number of archive files are new or have changed.
     Files(usize),
-    /// Files of the archive are gone.
+    /// Archive files were removed.
     FilesGone,
-    /// Pages are read by other settings, or by another version of this program.
+    /// The options of extraction or the version of this program have changed.
     Reading,
-    /// The page table itself is not there, or cannot be read by this version.
+    /// The directory of the page table is missing or has another version.
     Table,
-    /// Files of the page table are not there.
+    /// Parts of the page table are missing.
     Parts,
-    /// The index is of other pages.
+    /// The index was made from other pages.
     Pages,
-    /// The index is of other duplicates.
+    /// The index was made from other clusters of duplicates.
     Duplicates,
     /// The index has other codes, another order or other filters.
     Codes,

@@ -11,12 +11,13 @@
 //! | fold | `pages/`, ranks if there are any | `dups/` | [`fold`] |
 //! | index | `pages/`, `dups/`, ranks | `index/`, `graph/documents-….NAME.ranks` | [`build_index`] |
 //!
-//! Ranks may also come from the user ([`import_ranks`], to `ranks/`). An index may also come from another engine ([`import_ciff`]), instead of all that, and go to one ([`export_ciff`]).
+//! Ranks may also come from the user ([`import_ranks`], to `ranks/`). An index may also come from another engine
+//! ([`import_ciff`]), instead of all stages. It may also go to one ([`export_ciff`]).
 //!
-//! **Invariant.** A stage writes beside and renames into place: after a kill at any moment every
-//! output is the old one, the new one, or absent, and whole. Pages, graph, clusters and index name the
-//! input that they were made from, so that their stage does nothing where it has not changed and a
-//! stale output is recognised; ranks are removed with the graph that they belong to.
+//! **Invariant.** A stage writes to a temporary file and renames it. After a kill at any moment, every output is
+//! whole: the old one, the new one, or absent. Pages, graph, clusters and index name the input that they were made
+//! from. A stage with unchanged input therefore does nothing, and a stale output is recognised. Ranks are removed
+//! with their graph.
 #![forbid(unsafe_code)]
 
 mod changes;

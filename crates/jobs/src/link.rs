@@ -1,8 +1,7 @@
 //! Pages to link graph: an arc for each link between two live pages, redirects followed.
 //!
-//! **Invariant.** Node `i` of the graph is entry `i` of the directory whose identifier stands in
-//! `graph/source`. Links that the pages ask not to follow, links to a page itself and links that
-//! lead out of the collection are no arcs.
+//! **Invariant.** Node `i` of the graph is entry `i` of the directory that `graph/source` identifies. The graph
+//! leaves out `nofollow` links, links from a page to itself, and links to URLs outside the collection.
 
 use std::fs;
 
@@ -28,7 +27,7 @@ pub struct LinkReport {
     pub up_to_date: bool,
 }
 
-/// The link graph of a collection and the directory that its nodes are numbered by.
+/// The link graph of a collection and the identifier of the directory that numbers its nodes.
 pub struct Linking {
     /// Pages and links.
     pub graph: Graph,
@@ -39,7 +38,7 @@ pub struct Linking {
 }
 
 impl Linking {
-    /// The graph as it stands; `None` where there is none yet.
+    /// Opens the graph. Returns `None` if the collection has no graph.
     pub fn open(collection: &Collection) -> Result<Option<Self>, JobsError> {
         let Some((outside, source)) = read_source(collection)? else { return Ok(None) };
         let graph = Graph::open(&collection.links_dir())?;
@@ -47,8 +46,8 @@ impl Linking {
     }
 }
 
-/// Links that lead out of the collection and the directory that the graph was made from; `None` where
-/// there is no graph. Opening the graph itself would decode all of it.
+/// Returns the number of links that lead out of the collection and the identifier of the directory. Returns `None` if
+/// the collection has no graph. It does not open the graph, because that decodes all of it.
 pub(crate) fn read_source(collection: &Collection) -> Result<Option<(u64, String)>, JobsError> {
     let path = collection.graph_dir().join("source");
     let Some(bytes) = disk::read_sealed(&path, MAGIC)? else { return Ok(None) };
@@ -73,8 +72,8 @@ pub fn link(collection: &Collection, progress: Progress<'_>) -> Result<LinkRepor
     let (arcs, outside) = arcs_of(&table, total, progress)?;
     let dir = collection.graph_dir();
     fs::create_dir_all(&dir).map_err(JobsError::io(&dir))?;
-    // The source goes first and comes back last: a kill in between leaves a graph that no source
-    // vouches for, and the next run builds it again. Ranks of the old graph say nothing of the new.
+    // The source is removed first and written last. After a kill in between, the graph has no source, and the next
+    // run rebuilds it. The ranks belong to the old graph.
     let source = dir.join("source");
     disk::remove(&source)?;
     remove_vectors(collection, |_| true)?;

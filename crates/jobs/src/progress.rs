@@ -1,6 +1,6 @@
-//! How a stage tells how far it is.
+//! Progress of a stage.
 //!
-//! **Invariant.** Telling changes nothing of what a stage does.
+//! **Invariant.** Reporting progress does not change the output of a stage.
 
 use std::fmt;
 
@@ -31,5 +31,5 @@ impl fmt::Display for Stage {
     }
 }
 
-/// Called with the stage, what is done and what there is to do (0 where that is not known).
+/// A callback that gets the stage, the work done and the total work (0 if unknown).
 pub type Progress<'a> = &'a (dyn Fn(Stage, u64, u64) + Sync);

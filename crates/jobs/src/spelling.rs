@@ -1,10 +1,10 @@
-//! Under which URL a link finds its page: the one that the crawl visited it under.
+//! The URL under which a link finds its page: the URL that the crawl visited.
 //!
-//! What lives here: the seam, and the spelling that changes nothing. What does not: the rules by which a
-//! crawl makes one URL of several (`crawl.normalise`); they are the crawl's, and are handed in.
+//! What lives here: the trait, and the spelling that changes nothing. What does not: the normalisation rules of the
+//! crawl (`crawl.normalise`). The caller passes them in.
 //!
-//! **Invariant.** Spelt twice is spelt once. The `Debug` text of a spelling tells it from every other, so
-//! that pages which were read with another one are read again.
+//! **Invariant.** Spelling is idempotent. Different spellings have different `Debug` texts, so a change of spelling
+//! makes the stage read all pages again.
 
 use std::fmt;
 
@@ -15,11 +15,11 @@ pub trait Spelling: fmt::Debug + Send + Sync {
     /// The URL under which the crawl knows the page that a link to `url` leads to.
     fn link(&self, url: Url) -> Url;
 
-    /// The same of a redirect from `from` to `target`.
+    /// The URL under which the crawl knows the target of a redirect from `from` to `target`.
     fn redirect(&self, from: &Url, target: Url) -> Url;
 }
 
-/// Every URL as it was found.
+/// Keeps every URL as it was found.
 #[derive(Debug, Clone, Copy)]
 pub struct AsFound;
 

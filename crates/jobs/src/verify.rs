@@ -1,9 +1,9 @@
-//! Reads what the stages have made from its first byte to its last.
+//! Reads the output of the stages in full and checks it.
 //!
-//! What lives here: the page table, all of it, and the ranks. What does not: the files that are verified when they are
-//! opened (directory, clusters, graph), and the index, which verifies itself.
+//! What lives here: the page table and the ranks. What does not: files that are verified when opened (directory,
+//! clusters, graph), and the index, which verifies itself.
 //!
-//! **Invariant.** Nothing is changed. Of each file the first damage is told.
+//! **Invariant.** Verification changes no file. It reports the first damage of each file.
 
 use graph::read_ranks;
 use index::Index;
@@ -13,7 +13,7 @@ use crate::pages::{Part, Parts};
 use crate::rank::{imported_vectors, node_vectors, read_imported, read_origin};
 use crate::{Collection, JobsError, PageTable, document_ranks, document_vectors};
 
-/// Reads every row of the page table; how many there are, and what is damaged.
+/// Reads every row of the page table. Returns the number of rows and the damage found.
 pub fn verify_pages(collection: &Collection) -> (u64, Vec<JobsError>) {
     let dir = collection.pages_dir();
     let mut faults: Vec<JobsError> = PageTable::open(&dir).err().into_iter().collect();
@@ -37,7 +37,7 @@ pub fn verify_pages(collection: &Collection) -> (u64, Vec<JobsError>) {
     (rows, faults)
 }
 
-/// Reads the ranks of pages, those that users brought, and those of documents, if there are any.
+/// Reads the ranks by page, the imported ranks and the ranks by document.
 pub fn verify_ranks(collection: &Collection) -> Result<(), JobsError> {
     for vector in node_vectors(collection)? {
         read_ranks(&collection.rank_file(&vector))?;
@@ -46,7 +46,7 @@ pub fn verify_ranks(collection: &Collection) -> Result<(), JobsError> {
     for vector in imported_vectors(collection)? {
         read_imported(collection, vector.name())?;
     }
-    // An index that cannot be opened has no ranks either; whose fault that is, is found out elsewhere.
+    // An index that cannot be opened has no ranks. Another check reports the index itself.
     if let Ok(index) = Index::open(&collection.index_dir()) {
         for (vector, _) in document_vectors(collection, &index) {
             document_ranks(collection, &index, &vector)?;

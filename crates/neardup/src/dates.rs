@@ -1,16 +1,16 @@
-//! Dates in a text: which words are one, and the names of months, days of the week and two time zones.
+//! Dates in a text, and the names of months, days of the week and two time zones.
 //!
 //! A date has a day, a month and a year: `2019-11-18`, `11/18/2019`, `18.11.2019`, `18 November 2019`,
-//! `Nov 18, 2019`, `2019年11月18日`. The day of the week, the time and the time zone beside it belong to it.
-//! A year, a month or a time alone is no date: the report on 2019 is not the report on 2020.
+//! `Nov 18, 2019`, `2019年11月18日`. An adjacent day of the week, time or time zone is part of the date.
+//! A year, a month or a time alone is not a date: a report on 2019 differs from a report on 2020.
 //!
-//! The names are those in English, Italian, German, French and Spanish. Some are also other words (*may*,
-//! *march*, *mars*, *set*). A fingerprint leaves out every name: it becomes a little coarser, but does not
-//! change with the month.
+//! The names are in English, Italian, German, French and Spanish. Some are also ordinary words (*may*,
+//! *march*, *mars*, *set*). A fingerprint leaves out every name. This makes it slightly coarser, but independent
+//! of the month.
 //!
-//! **Invariant.** [`NAMES`] is sorted and in lower case; changing it changes stored fingerprints.
+//! **Invariant.** [`NAMES`] is sorted and in lower case. A change of it changes stored fingerprints.
 
-/// How many words at the start of `words` are a date, with the time beside it; 0 if they are no date.
+/// The number of words of the date at the start of `words`, including an adjacent time. 0 if there is no date.
 #[inline]
 pub(crate) fn length(words: &[&str]) -> usize {
     match words.first().map(|word| Part::of(word)) {
@@ -19,7 +19,7 @@ pub(crate) fn length(words: &[&str]) -> usize {
     }
 }
 
-/// Whether `word` can be a part of a date.
+/// Returns whether `word` can be part of a date.
 pub(crate) fn is_part(word: &str) -> bool {
     Part::of(word) != Part::Other
 }
@@ -42,7 +42,7 @@ fn date_with_time(words: &[&str]) -> usize {
     }
 }
 
-/// How many words at the start are a date without a time beside it.
+/// The number of words of the date at the start of `words`, without an adjacent time. 0 if there is no date.
 fn date(words: &[&str]) -> usize {
     let [first, rest @ ..] = words else { return 0 };
     let second = || rest.first().map_or(Part::Other, |word| Part::of(word));
@@ -70,7 +70,7 @@ fn date(words: &[&str]) -> usize {
     }
 }
 
-/// The same behind the day of the week, which is counted.
+/// The number of words of a date that follows a day of the week. The count includes the day of the week.
 fn date_after_weekday(words: &[&str]) -> usize {
     match words.first().map(|word| Part::of(word)) {
         Some(Part::Name) if !is(words, 1, Part::Day) => 0,
@@ -81,7 +81,7 @@ fn date_after_weekday(words: &[&str]) -> usize {
     }
 }
 
-/// `2019年11月18日`, a character a word, or `2019년 11월 18일`.
+/// The number of words of a date such as `2019年11月18日`, one word per character, or `2019년 11월 18일`.
 fn date_in_characters(words: &[&str]) -> usize {
     let is_day = |at| is(words, at, Part::Day);
     match words {
@@ -95,7 +95,7 @@ fn date_in_characters(words: &[&str]) -> usize {
     }
 }
 
-/// How many words at the start are a time of day, with AM or PM and the time zone.
+/// The number of words of the time of day at the start of `words`, including AM or PM and the time zone.
 fn time(words: &[&str]) -> usize {
     if !is(words, 0, Part::Time) {
         return 0;
@@ -120,7 +120,7 @@ fn is_one_of(word: &str, words: &[&str]) -> bool {
     words.iter().any(|other| word.eq_ignore_ascii_case(other))
 }
 
-/// `UTC`, `PM`, `+0100`.
+/// Returns whether `word` is a suffix of a time, such as `UTC`, `PM` or `+0100`.
 fn is_zone(word: &str) -> bool {
     let offset = word.strip_prefix(['+', '-']).map(trimmed);
     offset.is_some_and(|offset| {
@@ -129,7 +129,7 @@ fn is_zone(word: &str) -> bool {
     }) || is_one_of(trimmed(word), &ZONES)
 }
 
-/// The part of a date that a word can be.
+/// The role of a word in a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     /// A whole date, such as `2019-11-18` or `18/Nov/2019`.
@@ -171,7 +171,7 @@ impl Part {
     }
 }
 
-/// `12:30`, `12:30:05.123Z`, `9:15pm`.
+/// Returns whether `word` is a time, such as `12:30`, `12:30:05.123Z` or `9:15pm`.
 fn is_time(word: &str) -> bool {
     let end = word.find(|c: char| !c.is_ascii_digit() && !matches!(c, ':' | '.' | ','));
     let (clock, zone) = word.split_at(end.unwrap_or(word.len()));
@@ -184,8 +184,8 @@ fn is_time(word: &str) -> bool {
         && (zone.is_empty() || is_one_of(zone, &["z", "h"]) || is_zone(zone))
 }
 
-/// `2019-11-18`, `2019-11-18T12:30:05Z`, `11/18/2019`, `18.11.2019`, `18-Nov-2019`. A number such as `2019.11.18` may be a
-/// version.
+/// Returns whether `word` is a whole date, such as `2019-11-18`, `2019-11-18T12:30:05Z`, `11/18/2019`,
+/// `18.11.2019` or `18-Nov-2019`. `2019.11.18` is excluded, since it may be a version.
 fn is_whole(word: &str) -> bool {
     let (word, time) =
         word.split_once(['T', 't']).filter(|(day, _)| day.len() >= 8).unwrap_or((word, ""));
@@ -206,7 +206,7 @@ fn is_whole(word: &str) -> bool {
     is_date && is_month(second) && (time.is_empty() || is_time(time))
 }
 
-/// Whether `digits` are a number from 0 to `most`.
+/// Returns whether `digits` are a number from 0 to `most`.
 fn is_within(digits: &str, most: u32) -> bool {
     digits.parse().is_ok_and(|number: u32| number <= most)
 }
@@ -224,7 +224,7 @@ fn is_name_in_any_case(word: &str) -> bool {
         && is_among_names(word.to_lowercase().as_bytes())
 }
 
-/// Whether `word`, in lower case, is the name of a month, of a day of the week or of a time zone.
+/// Returns whether `word`, in lower case, is the name of a month, a day of the week or a time zone.
 #[inline]
 pub(crate) fn is_name(word: &[u8]) -> bool {
     may_be_name(word) && is_among_names(word)
@@ -235,7 +235,8 @@ fn is_among_names(word: &[u8]) -> bool {
     NAMES.binary_search_by(|name| name.as_bytes().cmp(word)).is_ok()
 }
 
-/// Whether a name is as long and begins with the same three bytes, or with some that look alike: hardly a word does.
+/// Returns whether a name may have the length and the first three bytes of `word`. Hash collisions give false
+/// positives. The filter excludes most words.
 #[inline]
 fn may_be_name(word: &[u8]) -> bool {
     word.first_chunk().is_some_and(|start| has_shape(*start, word.len()))
@@ -247,7 +248,7 @@ fn has_shape(start: [u8; 3], length: usize) -> bool {
     SHAPES[bit / 64] >> (bit % 64) & 1 == 1
 }
 
-/// A number for a start and a length: the highest bits of their product with 2³² divided by the golden ratio.
+/// A hash of a start and a length: the highest bits of their product with 2³² divided by the golden ratio.
 #[expect(clippy::cast_possible_truncation, reason = "the last eight bits of a length tell enough")]
 const fn shape_bit([a, b, c]: [u8; 3], length: usize) -> usize {
     let shape = u32::from_le_bytes([a, b, c, length as u8]);
@@ -256,7 +257,7 @@ const fn shape_bit([a, b, c]: [u8; 3], length: usize) -> usize {
 
 const SHAPE_BITS: u32 = 13;
 
-/// The starts and lengths of all names, a bit for each.
+/// A set of the hashes of all names, one bit each.
 static SHAPES: [u64; 1 << (SHAPE_BITS - 6)] = {
     let mut shapes = [0; 1 << (SHAPE_BITS - 6)];
     let mut at = 0;
@@ -293,7 +294,7 @@ const NAMES: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
-    //! The list against its own invariant; dates and what only looks like one.
+    //! Tests of the invariant of the list, of dates, and of words that resemble dates.
 
     use super::{NAMES, is_name, length};
 

@@ -1,15 +1,15 @@
-//! What a character is to a word: part of it, its end, a word by itself, or not seen at all.
+//! The role of a character in a word: a part, the end, a word by itself, or ignored.
 //!
-//! Telling a letter and its case takes several searches in tables of Unicode. For the characters of the
-//! Basic Multilingual Plane the answers are kept, four bytes each, once a text has asked.
+//! The class and case of a letter need several searches in Unicode tables. A table of four bytes per character
+//! caches the results for the Basic Multilingual Plane. It is built at first use.
 //!
-//! What does not live here: ASCII, which `words.rs` reads eight at a time; where words end.
+//! `words.rs` reads ASCII eight bytes at a time, and finds the ends of words.
 //!
-//! **Invariant.** An answer kept is the answer computed.
+//! **Invariant.** A cached result equals the computed one.
 
 use std::sync::LazyLock;
 
-/// Characters of the Basic Multilingual Plane.
+/// The number of characters of the Basic Multilingual Plane.
 const PLANE: u32 = 1 << 16;
 
 const LENGTH: u8 = 0b11;
@@ -18,12 +18,11 @@ const DIGIT: u8 = 1 << 3;
 const ALONE: u8 = 1 << 4;
 const UNSEEN: u8 = 1 << 5;
 
-/// What a character is, and its folded form where that is short.
+/// The role of a character in a word, and its folded form if that is at most three bytes long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Letter {
     folded: [u8; 3],
-    /// The flags above; those of [`LENGTH`] say how many bytes of `folded` count, none where the form has
-    /// no room there.
+    /// The flags above. The bits of [`LENGTH`] give the length of `folded`; 0 if the folded form does not fit.
     kind: u8,
 }
 
@@ -45,17 +44,17 @@ impl Letter {
         letter
     }
 
-    /// It neither ends a word nor belongs to it.
+    /// Returns whether the character neither ends a word nor belongs to it.
     pub(crate) fn is_unseen(self) -> bool {
         self.kind & UNSEEN != 0
     }
 
-    /// It belongs to a word.
+    /// Returns whether the character belongs to a word.
     pub(crate) fn is_inside(self) -> bool {
         self.kind & INSIDE != 0
     }
 
-    /// It is a word by itself.
+    /// Returns whether the character is a word by itself.
     pub(crate) fn is_alone(self) -> bool {
         self.kind & ALONE != 0
     }
@@ -64,7 +63,7 @@ impl Letter {
         self.kind & DIGIT != 0
     }
 
-    /// Appends the folded form of `c`, whose letter this is.
+    /// Appends the folded form of `c`, the character of this letter.
     pub(crate) fn push_folded(self, c: char, word: &mut Vec<u8>) {
         let length = usize::from(self.kind & LENGTH);
         if length == 0 {
@@ -76,13 +75,13 @@ impl Letter {
     }
 }
 
-/// The letters of the Basic Multilingual Plane by number.
+/// The letters of the Basic Multilingual Plane, by code point.
 pub(crate) struct Letters(Vec<Letter>);
 
 impl Letters {
     pub(crate) fn get() -> &'static Self {
         static LETTERS: LazyLock<Letters> = LazyLock::new(|| {
-            // Halves of surrogate pairs are no characters, and nobody asks for them.
+            // Surrogates are not characters, so their entries are never used.
             let letter = |number| Letter::of(char::from_u32(number).unwrap_or_default());
             Letters((0..PLANE).map(letter).collect())
         });
@@ -94,28 +93,29 @@ impl Letters {
     }
 }
 
-/// Lower case by way of upper case, which makes one of `ß` and `SS`, of `σ` and `ς`.
+/// Converts to upper case and then to lower case, which unifies `ß` with `SS` and `σ` with `ς`.
 fn push_folded(word: &mut Vec<u8>, c: char) {
     for lower in c.to_uppercase().flat_map(char::to_lowercase) {
         word.extend_from_slice(lower.encode_utf8(&mut [0; 4]).as_bytes());
     }
 }
 
-/// Soft hyphen, combining accents, zero-width spaces and joiners, byte-order mark: they neither
-/// end a word nor belong to it.
+/// Returns whether `c` neither ends a word nor belongs to it: soft hyphens, combining accents, zero-width spaces,
+/// joiners and byte-order marks.
 pub(crate) fn is_unseen(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200d}' | '\u{feff}')
 }
 
-/// Whether a word is a character of a script without spaces that has few of them, as all have but Chinese.
+/// Returns whether a word is a character of a script without spaces and with few characters. Chinese is the only
+/// script without spaces that has many.
 pub(crate) fn is_of_few(word: &[u8]) -> bool {
-    // None of these is shorter or longer.
+    // All of them take three bytes.
     let [0xe0..=0xef, _, _] = word else { return false };
     let c = std::str::from_utf8(word).ok().and_then(|word| word.chars().next());
     c.is_some_and(|c| is_unspaced(c) && !('\u{3400}'..'\u{ff66}').contains(&c))
 }
 
-/// Whether `c` belongs to a script that is written without spaces between words.
+/// Returns whether `c` belongs to a script written without spaces between words.
 pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{e00}'..='\u{eff}'        // Thai, Lao

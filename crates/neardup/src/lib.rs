@@ -1,12 +1,12 @@
-//! Fingerprints of a text, how to find the close ones, and the exact comparison of two pages.
+//! Fingerprints of texts, the search for close fingerprints, and the exact comparison of two pages.
 //!
-//! What lives here: [`fingerprint`], which has a digest that is equal for texts equal after normalisation and a
-//! [`simhash`] that is close for close texts; [`PermutedTables`], which finds the close ones without comparing
-//! all with all; [`PageWords`], which compares two pages word by word. A fingerprint proposes, the comparison
-//! decides. What does not: HTML, URLs, files, and which page represents which.
+//! A [`fingerprint`] has a digest and a [`simhash`]. Digests are equal for texts that are equal after
+//! normalisation. Simhashes are close for close texts. [`PermutedTables`] finds close simhashes without
+//! comparing all pairs. Fingerprints select candidates; [`PageWords`] then compares two pages word by word.
+//! The caller handles HTML, URLs and files, and chooses the representative of each group.
 //!
-//! **Invariant.** A fingerprint depends on title and text alone. It is stored: a change of its values needs a new
-//! version of the files that hold it (golden tests in `tests/it/golden.rs`).
+//! **Invariant.** A fingerprint depends on title and text alone. Files store fingerprints, so a change of their
+//! values needs a new file version (golden tests in `tests/it/golden.rs`).
 //!
 //! ```
 //! use neardup::{Dates, PageWords, fingerprint};
@@ -38,32 +38,38 @@ pub use shingles::{Dates, PageWords};
 pub use simhash::simhash;
 pub use tables::PermutedTables;
 
-/// What is kept of a text to recognise it again.
+/// The stored values by which a text is recognised again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fingerprint {
-    /// The [`simhash`] of the pairs of neighbouring words, or of what stands for them in scripts without spaces, in 64 bits.
+    /// The 64-bit [`simhash`] of the features of the text; see [`fingerprint`].
     pub simhash: u64,
     /// Equal for texts that differ in case, digits, dates, punctuation and white space only.
     pub digest: u64,
-    /// The title without dates, and the set of words with digits that name a thing (`BM1690`, `v2.3`). Pages in
-    /// which it differs are never folded.
+    /// The hash of the title without dates and of the set of identifiers, such as `BM1690` and `v2.3`.
+    /// Pages with different values are never folded.
     pub identity: u64,
 }
 
-/// The fingerprint of a page, of its title and text together.
+/// The fingerprint of the title and text of a page.
 ///
-/// The features of the `SimHash` are pairs of neighbouring words, as often as they occur; the
-/// first word is paired with the beginning. Of single words, pairs and triples, with and without
-/// repetitions, these tolerate most edits without folding unrelated texts: on 4,000 abstracts of
-/// 185 words on average, 72 % stay within 3 bits when a word is changed (triples: 52 %), and the
-/// one pair within 3 bits is one text twice. Single words tolerate more (95 %) but bring 107 pairs
-/// together, because the frequent words outvote all others.
+/// The features of the `SimHash` are pairs of neighbouring words, with repetitions. The first word is paired with
+/// the beginning. Single words, pairs and triples were measured, with and without repetitions. Pairs tolerate most
+/// edits without folding unrelated texts. The measurement used 4,000 abstracts of 185 words on average.
 ///
-/// In scripts written without spaces a word is a character, so the features are pairs of characters. Where there are
-/// few of these, as in Thai and Hiragana and unlike in Chinese, all long texts have the same pairs: there they are six
-/// characters in a row. Of 24 texts of 400 words in each of Thai, Lao, Burmese, Khmer and Hiragana the closest two are
-/// 11 to 22 bits apart (three in a row: 3 to 8, four: 5 to 13; pairs of words with spaces between them: 12), and 18 to
-/// 24 texts stay within 3 bits when a word is changed (of those with spaces: 23).
+/// - Pairs: 72 % of the texts stay within 3 bits when a word is changed. The only pair of texts within 3 bits is
+///   one text twice.
+/// - Triples: 52 % stay within 3 bits.
+/// - Single words: 95 % stay within 3 bits, but 107 pairs of texts are within 3 bits. Frequent words outvote all
+///   others.
+///
+/// In scripts without spaces each character is a word, so the features are pairs of characters. In scripts with
+/// few characters, such as Thai and Hiragana, all long texts share the same pairs. There the features are six
+/// characters in a row; Chinese has enough characters for pairs. The following figures are for 24 texts of 400
+/// words in each of Thai, Lao, Burmese, Khmer and Hiragana.
+///
+/// - Six in a row: the closest two texts are 11 to 22 bits apart. Three in a row give 3 to 8, and four give 5 to 13.
+///   Pairs of words in texts with spaces give 12.
+/// - When a word is changed, 18 to 24 of the texts stay within 3 bits; of texts with spaces, 23.
 ///
 /// ```
 /// let print = neardup::fingerprint("Clock", "The time is 12:45, 3 May 2024");
@@ -73,7 +79,7 @@ pub struct Fingerprint {
 pub fn fingerprint(title: &str, text: &str) -> Fingerprint {
     let text = format!("{title}\n{text}");
     let mut features = Vec::new();
-    // The pairs that end with this word, with the one before, …
+    // The pair that ends with this word, then the pair that ends one word earlier, and so on.
     let (mut pairs, mut previous) = ([0; 5], 0);
     let whole = words::each(&text, |word| {
         let hash = xxh3_64(word);
@@ -91,7 +97,7 @@ pub fn fingerprint(title: &str, text: &str) -> Fingerprint {
     }
 }
 
-/// One number for a title and the set of identifiers.
+/// Combines the hash of a title and the set of identifiers.
 fn identity(title: u64, mut identifiers: Vec<u64>) -> u64 {
     identifiers.sort_unstable();
     identifiers.dedup();

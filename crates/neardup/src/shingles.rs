@@ -1,12 +1,11 @@
 //! The exact comparison of two pages: the Jaccard similarity of their 5-word shingles.
 //!
-//! A word is a run of characters between white space, as it is: case, numbers and punctuation count, so that
-//! `C`, `C++`, `KEY_m` and `KEY_M` are four words. A character of a script that is written without spaces is a
-//! word by itself. [`Dates`] can be left out. A shingle is five words in a row; a text of fewer words is one
-//! shingle. The similarity of two texts is the number of shingles that both have, divided by the number of
-//! those that either has.
+//! A word is an unchanged run of characters between white space. Case, numbers and punctuation count, so
+//! `C`, `C++`, `KEY_m` and `KEY_M` are four words. In a script without spaces each character is a word.
+//! [`Dates`] can be left out. A shingle is five words in a row; a text of fewer words is one shingle. The
+//! similarity of two texts is the number of shared shingles divided by the number of shingles in either.
 //!
-//! The pages to compare are chosen elsewhere (`tables.rs`).
+//! `tables.rs` selects the pages to compare.
 //!
 //! **Invariant.** The similarity is symmetric. It is 1 for equal sequences of words, and 0 for pages with
 //! different titles or without text.
@@ -24,21 +23,21 @@ use crate::letter::is_unspaced;
 /// Words in a shingle.
 const SHINGLE_WORDS: usize = 5;
 
-/// Whether dates are words as others are.
+/// The treatment of dates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dates {
-    /// They are.
+    /// Dates are words like others.
     Kept,
-    /// They are left out.
+    /// Dates are left out.
     LeftOut,
 }
 
-/// A page as it is compared: the words of its title and of its text, as 64-bit hashes.
+/// The words of the title and text of a page, as 64-bit hashes.
 #[derive(Debug, Clone)]
 pub struct PageWords {
     title: Vec<u64>,
     text: Vec<u64>,
-    /// The hashes of the shingles of the text, ascending and distinct. They are computed when they are needed.
+    /// The hashes of the shingles of the text, ascending and distinct. Computed at first use.
     shingles: OnceCell<Vec<u64>>,
 }
 
@@ -49,12 +48,12 @@ impl PageWords {
         Self { title: words(title), text: words(text), shingles: OnceCell::new() }
     }
 
-    /// Whether the text has no words, so that there is nothing to compare.
+    /// Returns whether the text has no words.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// Equal for pages with the same words in the same order, in title and text.
+    /// A digest that is equal for pages with equal sequences of words in title and text.
     pub fn digest(&self) -> u128 {
         let length = self.title.len() as u64;
         let words = [length].into_iter().chain(self.title.iter().chain(&self.text).copied());
@@ -105,7 +104,7 @@ fn hashes(text: &str, dates: Dates) -> Vec<u64> {
     hashes
 }
 
-/// Cuts behind a date that ends with a bracket, since a link may follow it without white space.
+/// Cuts a word after a date with a closing bracket, since a link may follow without white space.
 fn cut<'a>(word: &'a str, words: &mut Vec<&'a str>) {
     let end = word.find([')', ']']).map_or(word.len(), |bracket| bracket + 1);
     let (date, after) = word.split_at(end);
@@ -141,7 +140,7 @@ fn shingle(words: &[u64]) -> u64 {
     xxh3_64(&bytes[..8 * words.len()])
 }
 
-/// Of two ascending lists of distinct numbers.
+/// The Jaccard similarity of two ascending lists of distinct numbers.
 #[expect(clippy::cast_precision_loss, reason = "a text has fewer than 2^52 words")]
 fn jaccard(these: &[u64], those: &[u64]) -> f64 {
     let (mut a, mut b, mut shared) = (0, 0, 0);

@@ -1,17 +1,17 @@
 //! `SimHash`: each bit is the majority of that bit over the hashes of the features.
 //!
-//! Seen as vectors of ±1, the hashes are added and the sign of the sum is kept, a projection of
-//! the text on 64 random directions: for two texts with an angle θ between their feature vectors a
-//! bit differs with probability θ/π, so that close texts differ in few bits.
+//! The hashes are added as vectors of ±1, and the sign of each sum is kept. This projects the text on 64 random
+//! directions. For two texts with an angle θ between their feature vectors, a bit differs with probability θ/π.
+//! Close texts therefore differ in few bits.
 //!
-//! A bit with as many ones as zeros is 0. (It must be something, and it must not depend on the
-//! order of the features.) Without features all bits are 0.
+//! A bit with equal numbers of ones and zeros is 0, so that the order of the features has no effect. Without
+//! features all bits are 0.
 //!
-//! The sixty-four counters are kept vertically: plane *i* holds bit *i* of every counter. Hashes are
-//! added eight at a time: a tree of carry-save adders makes four planes of them, of which only the last
-//! one, the eights, ripples on through the higher planes.
+//! The 64 counters are stored vertically: plane *i* holds bit *i* of every counter. Hashes are added eight at a
+//! time. A tree of carry-save adders reduces them to four planes. Only the last of these, the eights, carries
+//! into the higher planes.
 //!
-//! What does not live here: what the features are (`lib.rs`), and finding close values (`tables.rs`).
+//! `lib.rs` chooses the features, and `tables.rs` finds close values.
 //!
 //! **Invariant.** The value depends on the features and how often each occurs, not on their order.
 //!
@@ -19,8 +19,7 @@
 //! 2002; for web pages G. S. Manku, A. Jain, A. Das Sarma, "Detecting near-duplicates for web
 //! crawling", WWW 2007.
 
-/// The majority of each of the lowest `bits` bits over `features`; higher bits are 0, and so are
-/// ties.
+/// The majority of each of the lowest `bits` bits over `features`. Ties and higher bits are 0.
 ///
 /// ```
 /// let features = [0b10110, 0b01001, 0b01011];
@@ -33,17 +32,17 @@ pub fn simhash(features: impl Iterator<Item = u64>, bits: u32) -> u64 {
     tally.majority() & mask
 }
 
-/// Hashes that are added together.
+/// The number of hashes added together.
 const TOGETHER: usize = 8;
 
-/// How many of the hashes so far have each bit set.
+/// For each bit, the number of hashes that have it set.
 #[derive(Debug, Clone, Default)]
 struct Tally {
-    /// Bit `b` of the ones, the twos and the fours are the lowest bits of the counter of bit `b`.
+    /// The planes of the ones, twos and fours: bit `b` of each belongs to the counter of bit `b`.
     low: [u64; 3],
-    /// Bit `b` of `high[i]` is bit `i + 3` of that counter.
+    /// The higher planes: bit `b` of `high[i]` is bit `i + 3` of the counter of bit `b`.
     high: Vec<u64>,
-    /// The last hashes, not yet counted.
+    /// The latest hashes, not yet counted.
     waiting: [u64; TOGETHER],
     total: usize,
 }
@@ -79,7 +78,7 @@ impl Tally {
     }
 
     fn majority(&self) -> u64 {
-        // Those that wait are counted with zeros in the places that are free.
+        // Count the waiting hashes; unused slots are zero.
         let mut all = self.clone();
         all.count_waiting();
         let planes = || all.high.iter().rev().chain(all.low.iter().rev());
@@ -90,7 +89,7 @@ impl Tally {
     }
 }
 
-/// Adds two bits to each of a plane; returns the carries.
+/// Adds the bits of `a` and `b` to those of `plane`; returns the carries.
 fn add_to(plane: &mut u64, a: u64, b: u64) -> u64 {
     let half = *plane ^ a;
     let carry = *plane & a | half & b;

@@ -1,38 +1,34 @@
-//! Permuted tables: all pairs of close fingerprints without comparing all with all.
+//! Permuted tables: all pairs of close fingerprints, found without comparing all pairs.
 //!
-//! Cut the bits in *k* + 1 blocks. Two fingerprints that differ in at most *k* bits are equal in
-//! at least one block (pigeonhole). So for each block, sort the fingerprints by that block (in the
-//! paper: permute the bits so that the block comes first, and sort) and compare only those that
-//! are neighbours by having it equal; then forget the table and go on to the next block. Of *n*
-//! random fingerprints and *k* = 3 the blocks have 16 bits, and a fingerprint meets 4*n*/2¹⁶ others.
+//! The bits are cut into *k* + 1 blocks. Two fingerprints that differ in at most *k* bits are equal in
+//! at least one block (pigeonhole). For each block, the search sorts the fingerprints by that block and compares
+//! those with an equal block. The paper permutes the bits so that the block comes first, then sorts. For *k* = 3
+//! the blocks have 16 bits. Each of *n* random fingerprints is then compared with 4*n*/2¹⁶ others.
 //!
-//! Fingerprints are not random, and many may share a block. Then the same argument is used again:
-//! those that share a block and are more than a few must be equal in one of *k* + 1 blocks of the
-//! bits in which they still vary, and so on. Each step fixes at least one bit, so the depth is at
-//! most 64. Equal fingerprints, of which there may be any number, are put in one class first and
-//! appear in the tables once.
+//! Real fingerprints are not random, and many may share a block. A large group with a shared block is searched
+//! recursively, with *k* + 1 blocks of the bits that still vary. Each step fixes at least one bit, so the depth is
+//! at most 64. Equal fingerprints form one class, which appears in the tables once.
 //!
-//! A pair that is equal in several blocks is found in the first of them only: in later tables the
-//! earlier blocks must be *apart*. What remains is proportional to the number of pairs found, of
-//! which a fingerprint has at most 64 + 2016 + 41664 for *k* = 3.
+//! A pair that is equal in several blocks is found only in the first of them: in later tables the earlier blocks
+//! must be *apart*. The remaining work is proportional to the number of pairs found. For *k* = 3, a fingerprint
+//! has at most 64 + 2016 + 41664 of them.
 //!
-//! **Invariant.** [`PermutedTables::pairs`] hands out each pair of classes within the distance
-//! once, and nothing else.
+//! **Invariant.** [`PermutedTables::pairs`] emits each pair of classes within the distance exactly once.
 //!
 //! **Reference.** G. S. Manku, A. Jain, A. Das Sarma, "Detecting near-duplicates for web
 //! crawling", WWW 2007, section 3.
 
-/// Groups of at most so many are compared all with all: less work than sorting them again.
+/// In groups up to this size all pairs are compared, which is cheaper than sorting again.
 const SCAN_MAX: usize = 32;
 
-/// The distinct fingerprints of a set, and who has them.
+/// The distinct fingerprints of a set, with the positions of each.
 #[derive(Debug, Clone)]
 pub struct PermutedTables {
     /// Distinct, ascending.
     values: Vec<u64>,
-    /// The class of `values[c]` is `members[ends[c - 1]..ends[c]]`, from 0 for the first.
+    /// The class of `values[c]` is `members[ends[c - 1]..ends[c]]`; the first class starts at 0.
     ends: Vec<usize>,
-    /// Positions in the set, by fingerprint, then ascending.
+    /// Positions in the set, ordered by fingerprint, then by position.
     members: Vec<u32>,
     distance_max: u32,
 }
@@ -56,13 +52,12 @@ impl PermutedTables {
         PermutedTables { values, ends, members, distance_max }
     }
 
-    /// The classes of equal fingerprints: positions, ascending.
+    /// The classes of equal fingerprints, each as ascending positions.
     pub fn classes(&self) -> impl Iterator<Item = &[u32]> {
         (0..self.values.len()).map(|class| self.class(class))
     }
 
-    /// Hands each pair of different classes within the distance to `emit`, once, in no particular
-    /// order.
+    /// Passes each pair of different classes within the distance to `emit` once, in no particular order.
     pub fn pairs(&self, emit: &mut dyn FnMut(&[u32], &[u32])) {
         let mut search = Search {
             distance_max: self.distance_max,
@@ -84,7 +79,7 @@ impl PermutedTables {
 
 struct Search<'a> {
     distance_max: u32,
-    /// Blocks in which the pairs sought now are not equal.
+    /// Blocks in which the members of a pair must differ.
     apart: Vec<u64>,
     emit: &'a mut dyn FnMut(u64, u64),
 }
@@ -126,14 +121,14 @@ impl Search<'_> {
     }
 }
 
-/// The bits that are not the same in all of `group`.
+/// The bits that differ between members of `group`.
 fn varying_bits(group: &[u64]) -> u64 {
     let some = group.iter().fold(0, |some, value| some | value);
     let all = group.iter().fold(u64::MAX, |all, value| all & value);
     some & !all
 }
 
-/// Cuts the ones of `bits`, of which there are at least `count`, in `count` blocks, from below.
+/// Cuts the ones of `bits` into `count` blocks, from the lowest. `bits` has at least `count` ones.
 fn blocks(bits: u64, count: u32) -> impl Iterator<Item = u64> {
     let ones = bits.count_ones();
     let mut rest = bits;

@@ -1,35 +1,34 @@
 //! The words of a text that count for its fingerprint.
 //!
-//! What lives here: how a text is cut into words, lower-cased, and which are left out. What does
-//! not: stems, stop words, languages; the analysis for searching is another one and may change.
+//! This module cuts a text into words, lower-cases them and leaves some out. It does not use stems, stop words or
+//! languages. The analysis for searching is separate and may change.
 //!
-//! A word is a run of letters and digits. A character of a script that is written without spaces
-//! (Chinese, Japanese, Thai, …) is a word by itself. Words with a digit and [names of
-//! months, days and time zones](crate::dates) are left out, so that a page with today's date and a counter is
-//! the page of yesterday.
+//! A word is a run of letters and digits. In a script without spaces (Chinese, Japanese, Thai, …) each character
+//! is a word. Words with a digit and [names of months, days and time zones](crate::dates) are left out. A page
+//! with a new date or counter thus keeps its words.
 //!
-//! Of the words with a digit, some name a thing and are handed out apart, as *identifiers*: those that begin with
-//! a letter (`BM1690`, `v2`), and those that hang on a word by a hyphen, a point, a slash or an underscore
-//! (`AB-1690`, `v2.3`). Counters, dates, times, prices and measures do neither (`1690`, `2025-03-01`, `12:45`,
+//! Some words with a digit name a thing. They are returned separately, as *identifiers*. An identifier begins
+//! with a letter (`BM1690`, `v2`), or follows a word after a hyphen, point, slash or underscore (`AB-1690`,
+//! `v2.3`). Counters, dates, times, prices and measures are not identifiers (`1690`, `2025-03-01`, `12:45`,
 //! `9.90`, `5kg`, `3rd`).
 //!
-//! **Invariant.** What is left does not depend on case, digits, dates, punctuation, white space,
-//! or characters that are not seen (soft hyphens, joiners).
+//! **Invariant.** The remaining words do not depend on case, digits, dates, punctuation, white space or invisible
+//! characters (soft hyphens, joiners).
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::dates;
 use crate::letter::Letters;
 
-/// What a text has besides single words.
+/// The joined letters and the identifiers of a text.
 pub(crate) struct Whole {
-    /// All words that count, in a row.
+    /// All counted words, joined.
     pub(crate) letters: Vec<u8>,
-    /// Hashes of the identifiers, in order.
+    /// The hashes of the identifiers, in order.
     pub(crate) identifiers: Vec<u64>,
 }
 
-/// Hands each word that counts to `emit`, in order and in UTF-8.
+/// Passes each counted word to `emit`, in order and in UTF-8.
 pub(crate) fn each(text: &str, mut emit: impl FnMut(&[u8])) -> Whole {
     let letters = Letters::get();
     let mut word = Word {
@@ -41,7 +40,7 @@ pub(crate) fn each(text: &str, mut emit: impl FnMut(&[u8])) -> Whole {
     };
     let mut rest = text;
     loop {
-        // Most of most texts.
+        // Most characters of most texts are taken here.
         let plain = word.push_plain(rest.as_bytes());
         let mut chars = rest[plain..].chars();
         match chars.next() {
@@ -55,29 +54,29 @@ pub(crate) fn each(text: &str, mut emit: impl FnMut(&[u8])) -> Whole {
     Whole { letters: word.letters, identifiers: word.identifiers }
 }
 
-/// Whether what follows hangs on the word before.
+/// Returns whether `c` joins a word to the word before.
 fn is_joint(c: char) -> bool {
     matches!(c, '-' | '.' | '/' | '_' | '\u{2010}' | '\u{2011}')
 }
 
-/// A word as far as it was read, behind those before it.
+/// The current word, stored after all counted words before it.
 struct Word {
     letters: Vec<u8>,
-    /// Where it begins.
+    /// The start of the current word in `letters`.
     start: usize,
     has_digit: bool,
-    /// What stands between it and a word or an identifier right before it; a blank if there is neither.
+    /// The character between this word and the word or identifier right before it. A blank if there is neither.
     joint: char,
     identifiers: Vec<u64>,
 }
 
 impl Word {
-    /// Takes the ASCII letters and digits at the start of `text`, eight at once; how many.
+    /// Takes the ASCII letters and digits at the start of `text`, eight at once. Returns their number.
     fn push_plain(&mut self, text: &[u8]) -> usize {
         let mut plain = 0;
         loop {
             let eight = eight_at(text, plain);
-            // The bit that tells small letters from capital ones; all digits have it.
+            // Set the bit of lower case. All digits have it already.
             let lower = eight | (EACH * 0x20);
             let digits = within(eight, b'0', b'9');
             let others = !(digits | within(lower, b'a', b'z')) & HIGH;
@@ -93,7 +92,7 @@ impl Word {
         }
     }
 
-    /// Takes any character, which may end the word.
+    /// Takes a character, which may end the word.
     fn push(&mut self, c: char, letters: &Letters, emit: &mut impl FnMut(&[u8])) {
         let letter = letters.of(c);
         if letter.is_unseen() {
@@ -111,7 +110,7 @@ impl Word {
         }
     }
 
-    /// Ends the word, if one has begun, at the character that follows it.
+    /// Ends the current word, if any. `next` is the character that follows it.
     fn finish(&mut self, next: char, emit: &mut impl FnMut(&[u8])) {
         let word = &self.letters[self.start..];
         let mut joint = next;
@@ -136,7 +135,7 @@ impl Word {
     }
 }
 
-/// Of a word in UTF-8 that has a digit.
+/// Returns whether a word, in UTF-8, begins with a digit.
 fn begins_with_digit(word: &[u8]) -> bool {
     let first = word.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
     first.is_some_and(char::is_numeric)
@@ -145,7 +144,7 @@ fn begins_with_digit(word: &[u8]) -> bool {
 const EACH: u64 = u64::from_le_bytes([1; 8]);
 const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
 
-/// The eight bytes at `at`, the first the lowest; zeros behind the end.
+/// The eight bytes at `at`, in little-endian order, padded with zeros after the end.
 fn eight_at(text: &[u8], at: usize) -> u64 {
     let rest = &text[at..];
     let eight = rest.first_chunk().copied().unwrap_or_else(|| {
@@ -156,7 +155,7 @@ fn eight_at(text: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(eight)
 }
 
-/// The high bit of each of eight bytes that is in `first..=last`, which are of ASCII.
+/// The high bit of each byte of `eight` in the ASCII range `first..=last`.
 fn within(eight: u64, first: u8, last: u8) -> u64 {
     let low = eight & !HIGH;
     let reaches = low + EACH * u64::from(0x80 - first);
@@ -166,7 +165,7 @@ fn within(eight: u64, first: u8, last: u8) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    //! Texts against their words, written out by hand.
+    //! Texts compared with hand-written lists of their words.
 
     use proptest::prelude::*;
 
@@ -227,7 +226,7 @@ mod tests {
         check("한국어 텍스트", &["한국어", "텍스트"]);
     }
 
-    /// The same, a character at a time.
+    /// A reference implementation of [`each`] that reads one character at a time.
     fn by_character(text: &str) -> Vec<String> {
         let mut words = vec![String::new()];
         for c in text.chars().filter(|c| !letter::is_unseen(*c)) {

@@ -1,11 +1,11 @@
-//! A URL from parts that are known to be in normal form, without parsing it again.
+//! Builds a URL from parts in normal form, without parsing it again.
 //!
-//! What lives here: the parts of a [`Url`] handed to [`Url::deserialize_internal`], the one way that
-//! its crate offers to build it without a parser. What does not: whether the parts are in normal
-//! form (`resolve.rs`, whose tests compare the result with the parser's).
+//! The parts go to [`Url::deserialize_internal`], the only function of the `url` crate that builds a [`Url`] without
+//! parsing. `resolve.rs` ensures that the parts are in normal form. Its tests compare the result with that of the
+//! parser.
 //!
-//! **Invariant.** The parts are those of `url` 2.5, in its order; builds with debug assertions have
-//! that crate check every URL that is built here.
+//! **Invariant.** The parts are those of `url` 2.5, in its order. In builds with debug assertions, the `url` crate
+//! checks every URL that is built here.
 
 use std::iter;
 use std::net::Ipv4Addr;
@@ -15,20 +15,20 @@ use serde::de::value::{Error, MapAccessDeserializer, MapDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// All of a URL before its path.
+/// The part of a URL before its path.
 #[derive(Clone, Copy)]
 pub(crate) struct Authority<'a> {
-    /// `http://example.com:8080`.
+    /// The text of this part, such as `http://example.com:8080`.
     pub(crate) prefix: &'a str,
     pub(crate) scheme_bytes: usize,
-    /// The host if it is an address; otherwise it is a name.
+    /// The host if it is an IPv4 address. `None` if it is a name.
     pub(crate) address: Option<Ipv4Addr>,
     pub(crate) host_bytes: usize,
-    /// The port if it is not the scheme's own.
+    /// The port if it differs from the default port of the scheme.
     pub(crate) port: Option<u16>,
 }
 
-/// The URL `text` that begins with an authority, and whose query, if it has one, begins at `query`.
+/// Builds the URL `text`, which begins with `authority`. `query` is the byte where its query begins.
 pub(crate) fn assemble(authority: &Authority<'_>, text: &str, query: Option<usize>) -> Option<Url> {
     let host_start = authority.scheme_bytes + "://".len();
     let offset = |bytes: usize| u32::try_from(bytes).ok();
@@ -49,12 +49,12 @@ pub(crate) fn assemble(authority: &Authority<'_>, text: &str, query: Option<usiz
     Url::deserialize_internal(parts).ok()
 }
 
-/// The fields of a [`Url`], of which the next is number `at`.
+/// The fields of a [`Url`] in order. `at` is the number of fields that were read.
 struct Parts {
     at: usize,
     text: String,
     scheme_end: u32,
-    /// There is no user, so that the user's name ends here too.
+    /// The start of the host, and the end of the user name, because the URL has no user.
     host_start: u32,
     host_end: u32,
     address: Option<Ipv4Addr>,
@@ -106,7 +106,7 @@ impl<'de> SeqAccess<'de> for Parts {
     }
 }
 
-/// A value or none, which the numbers' own deserializers cannot be.
+/// Deserializes an optional value. The deserializers of numbers cannot represent a missing value.
 struct Maybe<T>(Option<T>);
 
 impl<'de, T: IntoDeserializer<'de, Error>> Deserializer<'de> for Maybe<T> {

@@ -1,13 +1,13 @@
-//! Bodies that are not text, whatever their label says.
+//! Detects bodies that are not text, whatever their content type.
 //!
-//! Two tests: the first bytes of well-known formats, before decoding; and, after decoding, the
-//! share of characters that no text contains. Stray NULs or escapes do not make a page binary.
+//! The first test compares the first bytes with well-known formats, before decoding. The second test counts
+//! characters that text does not contain, after decoding. A few NULs or escapes do not make a page binary.
 //!
-//! **Invariant.** Both look at a bounded part of the body.
+//! **Invariant.** Both tests read a bounded part of the body.
 
 use crate::PageError;
 
-/// First bytes of formats that get served under the label of text.
+/// First bytes of formats that servers send with a text content type.
 const MAGIC: [(&[u8], &str); 22] = [
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (b"GIF87a", "a GIF image"),
@@ -33,14 +33,14 @@ const MAGIC: [(&[u8], &str); 22] = [
     (b"wOF2", "a font"),
 ];
 
-/// Characters looked at.
+/// Characters of the text that are counted.
 const SAMPLED_CHARS: usize = 2 << 10;
 /// Fewer foreign characters than this never make a body binary.
 const FOREIGN_MIN: usize = 16;
-/// More than one in this many does. Random bytes have one in ten.
+/// A body is binary if more than one character in this number is foreign. In random bytes one in ten is.
 const FOREIGN_SHARE: usize = 20;
 
-/// Refuses a body that begins as a known binary format does.
+/// Refuses a body that begins with the first bytes of a known binary format.
 pub(crate) fn refuse_magic(body: &[u8]) -> Result<(), PageError> {
     match MAGIC.iter().find(|(magic, _)| body.starts_with(magic)) {
         Some((_, found)) => Err(PageError::NotText { found }),
@@ -48,9 +48,9 @@ pub(crate) fn refuse_magic(body: &[u8]) -> Result<(), PageError> {
     }
 }
 
-/// Refuses a text with too many characters that are no text.
+/// Refuses a text with too many foreign characters.
 pub(crate) fn refuse_controls(text: &str) -> Result<(), PageError> {
-    // Nearly every text is clear at a glance.
+    // Nearly every text passes this quick upper bound.
     let start = &text.as_bytes()[..text.len().min(4 * SAMPLED_CHARS)];
     if foreign_bytes(start) + 1 < FOREIGN_MIN {
         return Ok(());
@@ -66,14 +66,14 @@ pub(crate) fn refuse_controls(text: &str) -> Result<(), PageError> {
     Ok(())
 }
 
-/// Controls other than white space and escape, and what stands for bytes that decode to nothing.
+/// Returns whether a character is U+FFFD or a control other than white space and escape.
 fn is_foreign(c: char) -> bool {
     matches!(c, '\0'..='\x08' | '\x0e'..='\x1a' | '\x1c'..='\x1f' | '\x7f'..='\u{84}'
         | '\u{86}'..='\u{9f}' | '\u{fffd}')
 }
 
-/// At least as many as there are foreign characters in the UTF-8 `bytes`, up to one; without a
-/// branch and in small numbers, so that many bytes are looked at together.
+/// An upper bound of the number of foreign characters in the UTF-8 `bytes`, not counting the last byte.
+/// The loop has no branch and counts in `u8`, so the compiler can vectorise it.
 fn foreign_bytes(bytes: &[u8]) -> usize {
     const TOGETHER: usize = 128;
     let nexts = bytes.get(1..).unwrap_or_default();
@@ -85,7 +85,7 @@ fn foreign_bytes(bytes: &[u8]) -> usize {
     chunks.map(count).sum()
 }
 
-/// Whether a foreign character may begin with these two bytes of UTF-8.
+/// Returns whether a foreign character may begin with these two bytes of UTF-8.
 #[expect(clippy::needless_bitwise_bool, reason = "a branch a byte costs more than the byte")]
 fn may_be_foreign(byte: u8, next: u8) -> bool {
     let is_control = (byte < b' ') & !(b'\t'..=b'\r').contains(&byte) & (byte != b'\x1b');

@@ -1,15 +1,15 @@
 //! Characters that change how the text around them is shown.
 //!
-//! What lives here: [`is_harmless`] and [`without_controls`], for crawled text on its way to a page, a terminal or JSON.
+//! [`is_harmless`] and [`without_controls`] serve crawled text that is written to a page, a terminal or JSON.
 //!
-//! **Invariant.** What is returned moves no cursor and reorders no text outside itself.
+//! **Invariant.** The returned text moves no cursor and reorders no text outside itself.
 //!
 //! Reference: Unicode Standard Annex #9, section 2; ECMA-48 for the C0 and C1 controls.
 
 use std::borrow::Cow;
 
-/// The text with a space for each control character, and without marks, embeddings, overrides and isolates of the
-/// bidirectional algorithm.
+/// The text with a space in place of each control character. Marks, embeddings, overrides and isolates of the
+/// bidirectional algorithm are removed.
 pub fn without_controls(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_harmless) {
         return Cow::Borrowed(text);
@@ -18,7 +18,7 @@ pub fn without_controls(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept.map(|c| if c.is_control() { ' ' } else { c }).collect())
 }
 
-/// Whether a character is neither a control character nor one of the bidirectional algorithm.
+/// Returns whether a character is neither a control character nor one of the bidirectional algorithm.
 pub fn is_harmless(c: char) -> bool {
     !c.is_control() && !is_bidi_control(c)
 }

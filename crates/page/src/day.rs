@@ -1,18 +1,18 @@
 //! Days of the calendar.
 //!
-//! What does not live here: hours, time zones (all is UTC).
+//! All days are in UTC. Hours and time zones are not represented.
 //!
-//! **Invariant.** A [`Day`] exists, and its year is from [`YEAR_FIRST`] to [`YEAR_LAST`]: the years of computers.
+//! **Invariant.** A [`Day`] exists in the calendar, and its year is from [`YEAR_FIRST`] to [`YEAR_LAST`].
 //!
 //! Reference: H. Hinnant, "chrono-compatible low-level date algorithms", 2013.
 
 /// The first year of a [`Day`].
 pub const YEAR_FIRST: u16 = 1970;
-/// The last.
+/// The last year of a [`Day`].
 pub const YEAR_LAST: u16 = 2199;
 const DAY_S: i64 = 86_400;
 
-/// A day.
+/// A day of the Gregorian calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Day {
     year: u16,
@@ -22,7 +22,7 @@ pub struct Day {
 }
 
 impl Day {
-    /// The day of that name, if there is one.
+    /// The day of this date. `None` if the date does not exist or its year is out of range.
     pub fn new(year: u16, month: u8, day: u8) -> Option<Self> {
         let exists = (YEAR_FIRST..=YEAR_LAST).contains(&year)
             && (1..=12).contains(&month)
@@ -30,9 +30,9 @@ impl Day {
         exists.then_some(Self { year, month, of_month: day })
     }
 
-    /// The day of a second since the beginning of 1970.
+    /// The day of a Unix time in seconds. `None` if its year is out of range.
     pub fn of_second(second: i64) -> Option<Self> {
-        // Years begin in March here, so that the day that is there in some of them only is the last.
+        // Years begin in March here, so that 29 February is the last day of a year.
         let days = second.div_euclid(DAY_S).checked_add(719_468)?;
         let era = days.div_euclid(146_097);
         let of_era = days.rem_euclid(146_097);
@@ -45,12 +45,12 @@ impl Day {
         Self::new(year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?)
     }
 
-    /// The year.
+    /// The year, from [`YEAR_FIRST`] to [`YEAR_LAST`].
     pub fn year(self) -> u16 {
         self.year
     }
 
-    /// From 1 to 12.
+    /// The month, from 1 to 12.
     pub fn month(self) -> u8 {
         self.month
     }
@@ -60,19 +60,19 @@ impl Day {
         self.of_month
     }
 
-    /// The last day of its month.
+    /// The last day of the month.
     #[must_use]
     pub fn month_end(self) -> Self {
         Self { of_month: days_of(self.year, self.month), ..self }
     }
 
-    /// The last day of its year.
+    /// The last day of the year.
     #[must_use]
     pub fn year_end(self) -> Self {
         Self { month: 12, of_month: 31, ..self }
     }
 
-    /// The day after it, unless it is the very last.
+    /// The next day. `None` after the last day of [`YEAR_LAST`].
     pub fn next(self) -> Option<Self> {
         Self::new(self.year, self.month, self.of_month + 1)
             .or_else(|| Self::new(self.year, self.month + 1, 1))
@@ -80,7 +80,7 @@ impl Day {
     }
 }
 
-/// How many days a month has.
+/// The number of days in a month.
 fn days_of(year: u16, month: u8) -> u8 {
     match month {
         2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => {

@@ -1,37 +1,36 @@
-//! What a page tells robots: `X-Robots-Tag` and `<meta name=robots>`.
+//! Directives of a page to robots: `X-Robots-Tag` and `<meta name=robots>`.
 //!
-//! What lives here: the two directives that matter to a crawler and an index, and how they are
-//! written. What does not: `rel=nofollow` of a single link (see [`Link`](crate::Link)) and
-//! robots.txt, which is read before a page is fetched at all.
+//! The module parses the two directives that matter to a crawler and an index. [`Link`](crate::Link) holds the
+//! `rel=nofollow` of a single link. The crawler reads robots.txt before it fetches a page.
 //!
-//! **Invariant.** What is not understood forbids nothing, and what one part forbids no other allows.
+//! **Invariant.** An unknown directive forbids nothing. No directive allows what another one forbids.
 //!
 //! Reference: <https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag>; there is no
 //! standard.
 
-/// What must not be done with a page.
+/// The uses of a page that it forbids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Directives {
-    /// The page must not be found.
+    /// The page must not appear in results.
     pub noindex: bool,
-    /// Its links must not be followed.
+    /// The links of the page must not be followed.
     pub nofollow: bool,
 }
 
-/// The header, in any case.
+/// The name of the header. Comparison ignores case.
 const ROBOTS_TAG: &str = "X-Robots-Tag";
 
-/// Directives that carry a value after a colon; any other name before a colon is a robot's.
+/// Directives with a value after a colon. Any other name before a colon is the name of a robot.
 const WITH_VALUE: [&str; 5] =
     ["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview", "max-age"];
 
 impl Directives {
-    /// Reads the value of one `X-Robots-Tag` header as the robot `agent` (`crivello`, or a whole
-    /// user agent string: the product before the slash counts).
+    /// Reads the value of one `X-Robots-Tag` header as the robot `agent`. `agent` is `crivello` or a whole user agent
+    /// string, of which the product before the slash counts.
     ///
-    /// A robot's name with a colon makes what follows it, up to the next name, that robot's
-    /// business: `otherbot: noindex, nofollow`. Where a page sends the header several times, read
-    /// each and take the [`union`](Self::union); joined with commas, a name would reach too far.
+    /// A robot's name with a colon applies to the directives up to the next name: `otherbot: noindex, nofollow`.
+    /// If a page sends several headers, read each value separately and take the [`union`](Self::union).
+    /// If they were joined with commas, a name would apply to the values of the next header.
     #[must_use]
     pub fn from_header(value: &str, agent: &str) -> Self {
         let product = agent.split(['/', ' ', '\t']).next().unwrap_or_default();
@@ -44,7 +43,7 @@ impl Directives {
                 if takes_value(name) {
                     continue;
                 }
-                // A colon after a blank is a time of day inside a date, not a robot's name.
+                // A colon after a blank belongs to a time of day inside a date.
                 if !name.is_empty() && !name.contains(char::is_whitespace) {
                     for_us = name == "*" || name.eq_ignore_ascii_case(product);
                     part = rest.trim();
@@ -57,7 +56,7 @@ impl Directives {
         directives
     }
 
-    /// Reads all `X-Robots-Tag` headers among these, for a robot called `agent`.
+    /// Reads all `X-Robots-Tag` headers in `headers` as the robot `agent`.
     #[must_use]
     pub fn from_headers<'a>(
         headers: impl IntoIterator<Item = &'a (String, String)>,
@@ -69,7 +68,7 @@ impl Directives {
 
     /// Reads the content of `<meta name=robots>`.
     ///
-    /// Directives are separated by commas or blanks; the value after a colon is none itself, so that
+    /// Directives are separated by commas or blanks. A value after a colon is not a directive:
     /// `max-image-preview: none` forbids nothing.
     #[must_use]
     pub fn from_meta(content: &str) -> Self {
@@ -86,7 +85,7 @@ impl Directives {
         directives
     }
 
-    /// What either forbids.
+    /// The directives that `self` or `other` has.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self { noindex: self.noindex || other.noindex, nofollow: self.nofollow || other.nofollow }

@@ -1,8 +1,8 @@
-//! What can go wrong with a URL, a body or a configuration.
+//! The error type: an invalid URL, body or configuration.
 //!
-//! **Invariant.** A message is short, however long the page: what it repeats of one is cut.
+//! **Invariant.** A message is short, because it cuts any text that it repeats from a page.
 
-/// An error of this crate. Malformed HTML is not one: any text can be read as HTML.
+/// An error of this crate. Malformed HTML gives no error, because any text can be read as HTML.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PageError {
@@ -11,32 +11,32 @@ pub enum PageError {
     Url {
         /// The reference as found, cut where it is long.
         raw: String,
-        /// What the URL parser says.
+        /// The error of the URL parser.
         source: ::url::ParseError,
     },
-    /// The URL is absolute but not on the web.
+    /// The URL is absolute, but its scheme is neither http nor https.
     #[error("the scheme of {raw:?} is {scheme}, not http or https")]
     Scheme {
         /// The reference as found, cut where it is long.
         raw: String,
-        /// The scheme it has.
+        /// The scheme of the URL.
         scheme: String,
     },
     /// The URL is longer than [`Limits::url_bytes_max`](crate::Limits::url_bytes_max).
     #[error("the URL has {bytes} bytes, more than the {bytes_max} allowed (url_bytes_max)")]
     UrlTooLong {
-        /// How long it is.
+        /// The length of the URL.
         bytes: usize,
-        /// How long it may be.
+        /// The greatest length that is allowed.
         bytes_max: usize,
     },
-    /// The body is not text, whatever its label says.
+    /// The body is not text, whatever its content type.
     #[error("the body is not text: {found}")]
     NotText {
-        /// What was seen instead.
+        /// The content that was found.
         found: &'static str,
     },
-    /// The content type is none of those that can be read.
+    /// No reader exists for the content type.
     #[error("cannot read {content_type:?}: only HTML, plain text and Markdown are understood")]
     UnsupportedType {
         /// The type without its parameters.
@@ -47,17 +47,17 @@ pub enum PageError {
     UnknownStemmer {
         /// The name as configured.
         name: String,
-        /// The names there are, separated by commas.
+        /// The names that exist, separated by commas.
         known: String,
     },
-    /// The configuration allows terms too short for a character, or so long that they are noise.
+    /// The configured length of a term is out of range.
     #[error("term_bytes_max is {bytes}; it must be from {least} to {most}")]
     TermLimit {
         /// The value as configured.
         bytes: usize,
-        /// The least value that makes sense.
+        /// The least value that is allowed.
         least: usize,
-        /// The greatest value that makes sense.
+        /// The greatest value that is allowed.
         most: usize,
     },
 }

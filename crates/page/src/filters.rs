@@ -1,41 +1,40 @@
-//! Filters: terms of a document that say what it is as a whole, to choose documents by.
+//! Filters: terms that describe a whole document, so that queries can select documents by them.
 //!
 //! | term | document |
 //! |---|---|
-//! | `site::HOST` | of that host; and of each domain above it (lower case, Punycode) |
+//! | `site::HOST` | of that host, or of a host below that domain (lower case, Punycode) |
 //! | `lang::CODE` | in that language |
-//! | `type::ENDING` | whose address ends so; `html` if it has no ending |
+//! | `type::ENDING` | whose URL has that file name extension; `html` if it has none |
 //! | `link::HASH` | with a link to the URL of that hash |
-//! | `date::2026`, `date::2026-03`, `date::2026-03-15` | of that day |
+//! | `date::2026`, `date::2026-03`, `date::2026-03-15` | of that year, month or day |
 //!
-//! What lives here: the spelling of these terms, for whoever builds an index and whoever asks it. What does not: where
-//! they are put.
+//! The index and the query use this one spelling. Other crates write the terms to the index.
 //!
-//! A word may hold a colon between two letters (WB6 of UAX #29), but never two in a row, so nothing on a page can pass
-//! for a filter.
+//! A word may hold a colon between two letters (WB6 of UAX #29), but never two colons in a row. So no word on a page
+//! equals a filter.
 //!
-//! **Invariant.** What is spelt here is part of every index: a change of it makes filters of old indexes find nothing.
+//! **Invariant.** The spelling never changes, because existing indexes contain it.
 
 use ::url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Day;
 
-/// Longest ending of a file name.
+/// Bytes of the longest file name extension.
 const ENDING_BYTES_MAX: usize = 10;
 
-/// Which kind of filter.
+/// The kind of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filter {
-    /// By host.
+    /// The host, or a domain above it.
     Site,
-    /// By language.
+    /// The language.
     Language,
-    /// By the ending of the address.
+    /// The file name extension of the URL.
     FileType,
-    /// By what is linked to.
+    /// The target of a link.
     Link,
-    /// By date.
+    /// The date.
     Date,
 }
 
@@ -43,7 +42,7 @@ impl Filter {
     /// Every kind.
     pub const ALL: [Self; 5] = [Self::Site, Self::Language, Self::FileType, Self::Link, Self::Date];
 
-    /// What its terms begin with.
+    /// The prefix of the terms of this kind.
     pub fn beginning(self) -> &'static str {
         match self {
             Self::Site => "site::",
@@ -54,14 +53,14 @@ impl Filter {
         }
     }
 
-    /// The term of a value.
+    /// The term of this kind for a value.
     pub fn term(self, value: &str) -> String {
         format!("{}{value}", self.beginning())
     }
 
-    /// The terms of an address: hosts and ending. None if it has no host.
+    /// The terms of a URL: host, domains above it, and extension. Empty if the URL has no host.
     pub fn of_url(url: &Url) -> Vec<String> {
-        // `example.org.` is `example.org`, said with the dot of the root.
+        // `example.org.` is `example.org` with the dot of the root.
         let Some(host) = url.host_str().map(|host| host.trim_end_matches('.')) else {
             return Vec::new();
         };
@@ -84,35 +83,35 @@ impl Filter {
         format!("{}{:016x}", Self::Link.beginning(), xxh3_64(target.as_bytes()))
     }
 
-    /// The terms of a day: year, month, day.
+    /// The terms of a day: for its year, its month and the day.
     pub fn of_day(day: Day) -> [String; 3] {
         [Self::of_year(day), Self::of_month(day), Self::of_single_day(day)]
     }
 
-    /// The term of all days of the same year.
+    /// The term of the year of a day.
     pub fn of_year(day: Day) -> String {
         Self::Date.term(&format!("{:04}", day.year()))
     }
 
-    /// The term of all days of the same month.
+    /// The term of the month of a day.
     pub fn of_month(day: Day) -> String {
         Self::Date.term(&format!("{:04}-{:02}", day.year(), day.month()))
     }
 
-    /// The term of this one day.
+    /// The term of a single day.
     pub fn of_single_day(day: Day) -> String {
         Self::Date.term(&format!("{:04}-{:02}-{:02}", day.year(), day.month(), day.day()))
     }
 }
 
-/// The ending of the last name in the path of an address, in lower case.
+/// The file name extension of a URL, in lower case.
 fn ending(url: &Url) -> Option<String> {
     let (_, name) = url.path().rsplit_once('/')?;
     let (stem, ending) = name.rsplit_once('.')?;
     file_type(ending).filter(|_| !stem.is_empty())
 }
 
-/// An ending of file names as filters have it; `None` if it is none.
+/// The extension in lower case. `None` unless it has 1 to 10 ASCII letters and digits.
 pub fn file_type(ending: &str) -> Option<String> {
     let is_ending = (1..=ENDING_BYTES_MAX).contains(&ending.len())
         && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());

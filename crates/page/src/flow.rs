@@ -1,13 +1,13 @@
-//! Text as it is read off a page: white space collapsed, blocks apart, never too long.
+//! Builds the text of a page: collapses white space, separates blocks, and keeps to a limit.
 //!
-//! What does not live here: what parts a block (`html/elements.rs`).
+//! `html/elements.rs` defines which elements are blocks.
 //!
-//! **Invariant.** A finished text is at most as long as allowed, has no blank at either end and no
-//! two of them together.
+//! **Invariant.** A finished text is at most as long as allowed. It has no blank at either end and no two blanks
+//! in a row.
 
 use codes::classes::{self, BLOCK};
 
-/// What comes between two pieces of text, the weaker first.
+/// The separator between two pieces of text, the weakest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Gap {
     #[default]
@@ -16,8 +16,8 @@ pub(crate) enum Gap {
     Line,
 }
 
-/// Grows a text piece by piece. White space at either end disappears, and between words one space
-/// or one newline is left.
+/// A text that grows piece by piece. White space at either end disappears. Between words one space or one newline
+/// remains.
 #[derive(Debug, Default)]
 pub(crate) struct Flow {
     text: String,
@@ -36,7 +36,7 @@ impl Flow {
         self.text.is_empty()
     }
 
-    /// Keeps what comes before and what comes after apart.
+    /// Separates the next piece from the text before it. The strongest gap wins.
     pub(crate) fn separate(&mut self, gap: Gap) {
         self.gap = self.gap.max(gap);
     }
@@ -58,7 +58,7 @@ impl Flow {
                     return self.push(&text[at..]);
                 }
             } else {
-                // A NUL vanishes, as in browsers, and separates nothing.
+                // A NUL is removed, as in browsers, and does not separate words.
                 if bytes[at] != 0 {
                     self.separate(Gap::Space);
                 }
@@ -67,12 +67,12 @@ impl Flow {
         }
     }
 
-    /// Whether the limit cut anything off.
+    /// Returns whether the limit cut off any text.
     pub(crate) fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// The text; where the limit cut it after a blank, without that.
+    /// The text, without a blank that the limit left at the end.
     pub(crate) fn finish(mut self) -> String {
         self.text.truncate(self.text.trim_end_matches([' ', '\n']).len());
         self.text
@@ -94,12 +94,12 @@ impl Flow {
     }
 }
 
-/// Whether a character shows nothing, and is one of those that [`blank_bytes`] counts.
+/// Returns whether a character is a blank of [`blank_bytes`].
 fn is_blank(letter: char) -> bool {
     letter <= ' ' || letter == '\u{a0}'
 }
 
-/// How many bytes at `at` are one blank: ASCII white space, a control, U+00A0.
+/// The bytes of the blank at `at`: ASCII white space, a control, or U+00A0. Returns 0 if no blank begins there.
 fn blank_bytes(bytes: &[u8], at: usize) -> usize {
     match bytes[at] {
         0..=b' ' => 1,
@@ -108,15 +108,15 @@ fn blank_bytes(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// Where the words that begin at `at` end that have one space between them, as they shall.
+/// The end of a run of words from `at` that are separated by exactly one space.
 fn words_end(bytes: &[u8], at: usize) -> usize {
     let mut end = at + 1;
     loop {
-        // A block at once, and the byte after it, on which a space depends that is the last.
+        // Reads a block and the byte after it. That byte decides whether a space at the end of the block is single.
         let [block @ .., next] = &ahead(&bytes[end..]);
         let (spaces, breaks) = classes::spaces_and_breaks(block);
         let is_last = u64::from(matches!(next, 0..=b' ' | 0xc2)) << (BLOCK - 1);
-        // A space is one of words only if a word follows.
+        // A space belongs to the run only if a word follows.
         let ends = breaks | spaces & ((spaces | breaks) >> 1 | is_last);
         end += ends.trailing_zeros() as usize;
         if ends == 0 {
@@ -134,7 +134,7 @@ fn words_end(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// A block and the byte after it; zeros behind the end.
+/// A block and the byte after it, filled with zeros at the end of the text.
 fn ahead(bytes: &[u8]) -> [u8; BLOCK + 1] {
     bytes.first_chunk().copied().unwrap_or_else(|| {
         let mut ahead = [0; BLOCK + 1];
@@ -149,7 +149,7 @@ mod tests {
 
     use super::*;
 
-    /// The same, a character at a time.
+    /// A reference implementation of [`Flow`] that reads single characters.
     fn collapse(text: &str) -> String {
         let shown: String = text.chars().filter(|c| *c != '\0').collect();
         shown.split(is_blank).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
@@ -175,7 +175,7 @@ mod tests {
             prop_assert_eq!(flow.finish(), collapse(&text));
         }
 
-        /// In as many pieces as there are lines, and with any limit: what is left of the whole, and that it is not all.
+        /// With any limit, the text is a prefix of the whole text, and `is_cut` reports whether it is shorter.
         #[test]
         fn what_is_cut_is_known(texts in prop::collection::vec(text(), 0..4), bytes_max in 0..90_usize) {
             let read = |bytes_max: usize| {

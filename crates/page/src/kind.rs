@@ -1,17 +1,17 @@
-//! Which reader a body gets: by its content type, by the name in its URL, by its first bytes.
+//! Selects the reader of a body by its content type, the name in its URL, and its first bytes.
 //!
-//! What does not live here: the decision that a body is binary (`binary.rs`).
+//! `binary.rs` decides whether a body is binary.
 //!
-//! **Invariant.** A type that names a format which is not read here is an error, never a guess.
+//! **Invariant.** A content type without a reader gives an error. It never causes a guess.
 
 use ::url::Url;
 
 use crate::{PageError, charset};
 
-/// Bytes at the start in which markup is looked for when nothing else tells what a body is.
+/// Bytes at the start that are searched for markup if the content type is unknown.
 const SNIFFED_BYTES: usize = 1024;
 
-/// Any of these at the start of a body of unknown type makes it HTML.
+/// If one of these is near the start of a body of unknown type, the body is HTML.
 const MARKUP: [&str; 12] = [
     "<!doctype html",
     "<html",
@@ -31,14 +31,14 @@ const MARKUP: [&str; 12] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Html,
-    /// HTML in XML syntax: `<script/>` is a whole element.
+    /// HTML in XML syntax: `<script/>` is a complete element.
     Xhtml,
     Plain,
     Markdown,
 }
 
 impl Kind {
-    /// What `body` is. A label that is a type is believed; one that is none is as good as absent.
+    /// The format of `body`. A content type without a slash counts as missing.
     pub(crate) fn of(
         url: &Url,
         content_type: Option<&str>,
@@ -72,17 +72,17 @@ impl Kind {
     }
 }
 
-/// What a `Content-Type` says to whoever reads a body: by two that are equal, the same bytes are the same page.
+/// The parts of a `Content-Type` that matter to a reader. Two equal values read equal bytes as equal pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ContentType {
-    /// The type without parameters, in lower case and of bounded length; empty if there is none.
+    /// The type without parameters, in lower case and of bounded length. Empty if the header is missing.
     pub essence: String,
-    /// The name of the charset in the WHATWG encoding standard, if it names one that exists.
+    /// The name of the charset in the WHATWG encoding standard, if the header names a charset of that standard.
     pub charset: Option<&'static str>,
 }
 
 impl ContentType {
-    /// Reads the value of the header, if there is one.
+    /// Reads the value of the header. `None` means that the header is missing.
     #[must_use]
     pub fn read(value: Option<&str>) -> Self {
         let value = value.unwrap_or_default();

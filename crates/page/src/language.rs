@@ -1,11 +1,11 @@
-//! The language of a page: what its text looks like against what it declares.
+//! The language of a page, by its text and its declaration.
 //!
-//! Small words (`small_words.rs`) decide first where they are clear: they take a tenth of the time of detection. Then a
-//! reliable detection wins over the declaration, which is often left over from a template. Short texts are hard to
-//! detect, and there the declaration wins.
+//! Small words (`small_words.rs`) decide first if they are clear, because they take a tenth of the time of detection.
+//! Then a reliable detection overrides the declaration, which is often left over from a template. For short texts
+//! detection is unreliable, so the declaration decides.
 //!
-//! **Invariant.** A language is two or three lower-case letters, or empty; a declaration that is no
-//! code counts as none.
+//! **Invariant.** A language is two or three lower-case letters, or empty. A declaration that is not a code is
+//! ignored.
 //!
 //! Reference: W. B. Cavnar, J. M. Trenkle, "N-gram-based text categorization", SDAIR 1994. Detection
 //! by `whatlang`.
@@ -14,16 +14,16 @@ use whatlang::Lang;
 
 use crate::small_words;
 
-/// Bytes of text that detection looks at.
+/// Bytes of text that detection reads.
 const SAMPLE_BYTES_MAX: usize = 2048;
-/// Below this many bytes of letters detection is not asked. Bytes, because a letter of a large
-/// alphabet, and more so a syllable or a whole word in one character, tells more.
+/// Detection needs at least this number of bytes of letters. Bytes are counted because a letter of a large alphabet,
+/// a syllable or an ideograph carries more information.
 const LETTER_BYTES_MIN: usize = 60;
-/// Lines at least this long are prose rather than menus, and are sampled first.
+/// Lines of at least this number of bytes count as prose and are sampled first.
 const PROSE_BYTES_MIN: usize = 80;
 
-/// The language of `text` by its looks alone, as [`parse`](crate::parse) finds it for a page that
-/// declares none: ISO 639-1, two letters; empty where the text is too short or looks like several.
+/// The language of `text`, as [`parse`](crate::parse) finds it for a page without a declaration. The result is an
+/// ISO 639-1 code. It is empty if the text is too short or fits several languages.
 ///
 /// ```
 /// let text = "Ein Sieb trennt feine von groben Körnern, und mehr als das soll es auch nicht tun.";
@@ -35,8 +35,7 @@ pub fn language_of(text: &str) -> String {
     identify("", text)
 }
 
-/// The code of the language of `text`, of which the page says that it is `declared` (a BCP 47
-/// tag, or empty).
+/// The code of the language of `text`. `declared` is the BCP 47 tag that the page declares, or empty.
 pub(crate) fn identify(declared: &str, text: &str) -> String {
     let sample = sample(text);
     if let Some(found) = small_words::find(&sample) {
@@ -45,13 +44,13 @@ pub(crate) fn identify(declared: &str, text: &str) -> String {
     detect(&sample).map_or_else(|| from_tag(declared), str::to_owned)
 }
 
-/// The code of the language that the letters of a sample are reliably in.
+/// The code of the language of a sample, if detection is reliable.
 fn detect(sample: &str) -> Option<&'static str> {
     let detected = has_letters(sample).then(|| whatlang::detect(sample)).flatten();
     detected.filter(whatlang::Info::is_reliable).map(|info| code(info.lang()))
 }
 
-/// Whether the letters are enough to detect a language.
+/// Returns whether a sample has enough letters for detection.
 fn has_letters(sample: &str) -> bool {
     let mut bytes = 0;
     sample.chars().filter(|c| c.is_alphabetic()).any(|c| {
@@ -60,7 +59,7 @@ fn has_letters(sample: &str) -> bool {
     })
 }
 
-/// The long lines from the top, then, if that is too little, the others.
+/// The long lines from the top. If they are too short together, the other lines follow.
 fn sample(text: &str) -> String {
     let mut sample = String::new();
     for wants_prose in [true, false] {
@@ -79,8 +78,7 @@ fn sample(text: &str) -> String {
     sample
 }
 
-/// The primary language of a BCP 47 tag, the first if there are several: `en` of `en-GB, fr`, `de`
-/// of `deu`.
+/// The primary language of a BCP 47 tag. The first tag of a list counts: `en` of `en-GB, fr`, `de` of `deu`.
 fn from_tag(tag: &str) -> String {
     let primary = tag.trim().split(['-', '_', ',', ' ']).next().unwrap_or_default();
     let primary = primary.to_ascii_lowercase();
@@ -94,7 +92,7 @@ fn from_tag(tag: &str) -> String {
     Lang::from_code(primary.as_str()).map_or(primary, |lang| code(lang).to_owned())
 }
 
-/// ISO 639-3 and ISO 639-1 of every language that is detected.
+/// The ISO 639-3 and ISO 639-1 codes of every language that `whatlang` detects.
 const CODES: [&str; 70] = [
     "afr af", "aka ak", "amh am", "ara ar", "aze az", "bel be", "ben bn", "bul bg", "cat ca",
     "ces cs", "cmn zh", "cym cy", "dan da", "deu de", "ell el", "eng en", "epo eo", "est et",
@@ -106,7 +104,7 @@ const CODES: [&str; 70] = [
     "tur tr", "ukr uk", "urd ur", "uzb uz", "vie vi", "yid yi", "zul zu",
 ];
 
-/// The code of two letters.
+/// The ISO 639-1 code of a language.
 fn code(lang: Lang) -> &'static str {
     let line = CODES.iter().find_map(|line| line.strip_prefix(lang.code()));
     line.unwrap_or_default().trim_start()
@@ -123,10 +121,10 @@ mod tests {
         }
     }
 
-    /// Sentences of known languages, each behind its code.
+    /// Sentences of known languages, each after its code.
     const SENTENCES: &str = include_str!("../tests/it/languages.txt");
 
-    /// Every run of sentences of one language.
+    /// Every run of consecutive sentences in one language.
     fn runs() -> Vec<(&'static str, String)> {
         let lines = SENTENCES.lines().map(|line| line.split_once(' ').expect("a code"));
         let lines: Vec<(&str, &str)> = lines.collect();
@@ -143,7 +141,7 @@ mod tests {
         runs
     }
 
-    /// Small words never add a wrong language, and what detection alone gets right stays right.
+    /// Small words never give a wrong language, and never replace a correct detection by a wrong one.
     #[test]
     fn small_words_only_add_right_languages() {
         for (known, text) in runs() {

@@ -1,22 +1,20 @@
 //! Bytes to URL, links, text, language, terms.
 //!
-//! What lives here: everything that can be said of a page from its bytes alone.
+//! The crate computes everything that follows from the bytes of one page.
 //!
 //! - [`normalise`]: a reference as found in a page becomes one absolute URL, always the same one.
-//! - [`parse`]: the bytes of an answer become a [`Page`]: charset, title, headings, text, links,
-//!   directives to robots, language. HTML, plain text and Markdown. [`parse_wanted`] reads only what
-//!   is [`Wanted`].
-//! - [`Analyzer`]: text becomes terms with positions and offsets, by the same chain when a page is
-//!   indexed and when a query is asked.
-//! - [`Cleaner`]: a page becomes one that loads nothing, for showing a copy of it; [`without_controls`] does the like
-//!   for a line of text.
-//! - [`Filter`]: the terms by which pages are chosen as a whole, by site, language, type, link and date.
+//! - [`parse`]: the bytes of an HTTP body become a [`Page`]: charset, title, headings, text, links,
+//!   directives to robots, language. HTML, plain text and Markdown. [`parse_wanted`] reads only the parts that
+//!   [`Wanted`] names.
+//! - [`Analyzer`]: text becomes terms with positions and offsets. Pages and queries go through one chain.
+//! - [`Cleaner`]: a page becomes a copy that loads nothing. [`without_controls`] removes control characters from a
+//!   line of text.
+//! - [`Filter`]: terms that select pages by site, language, type, link and date.
 //!
-//! What does not: the network, the disk, and what to do with a page (scope, storing, ranking).
+//! The crate uses neither the network nor the disk. Other crates decide on scope, storage and ranking.
 //!
-//! **Invariant.** Any bytes under any content type give a [`Page`] or a [`PageError`] in time
-//! linear in their number, and no result is larger than [`Limits`] allows. Nothing here panics
-//! or recurses on input.
+//! **Invariant.** Any bytes under any content type give a [`Page`] or a [`PageError`] in linear time.
+//! [`Limits`] bounds every result. No function panics or recurses on input.
 //!
 //! ```
 //! use page::{Analyzer, AnalysisConfig, Limits, normalise, parse};

@@ -1,18 +1,18 @@
-//! The limits that every function of this crate keeps to.
+//! The limits that every function of this crate observes.
 //!
-//! What does not live here: how many pages, hosts or bytes a crawl takes.
+//! The crawl configures its own limits on pages, hosts and bytes.
 //!
-//! **Invariant.** What one page can take, in memory and in an index, is bounded by these numbers.
+//! **Invariant.** These numbers bound the memory and the index space of one page.
 
-/// How much is taken from one page. What exceeds a limit is left out, never an error, except for
-/// a URL: a URL cut short would be another URL.
+/// Limits on the content of one page. Content beyond a limit is dropped without an error.
+/// A URL beyond its limit is an error, because a shortened URL is another URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a body that are looked at; what follows is not read.
+    /// Bytes of a body that are read. The rest is ignored.
     pub body_bytes_max: usize,
     /// Bytes of a URL, before and after normalisation.
     pub url_bytes_max: usize,
-    /// Links kept of a page, the earlier ones preferred.
+    /// Links kept of a page. The first ones are kept.
     pub links_max: usize,
     /// Bytes of the text of one link.
     pub link_text_bytes_max: usize,
@@ -20,7 +20,7 @@ pub struct Limits {
     pub title_bytes_max: usize,
     /// Bytes of a description.
     pub description_bytes_max: usize,
-    /// Headings kept of a page, the earlier ones preferred.
+    /// Headings kept of a page. The first ones are kept.
     pub headings_max: usize,
     /// Bytes of one heading.
     pub heading_bytes_max: usize,

@@ -1,9 +1,9 @@
-//! Markdown: turned into HTML, which it may contain anyway, and read as such.
+//! Markdown: converted to HTML, which it may also contain, and read as HTML.
 //!
-//! **Invariant.** A Markdown page keeps to the limits of an HTML page. The parser sees at most
+//! **Invariant.** A Markdown page observes the limits of an HTML page. The parser reads at most
 //! [`Limits::text_bytes_max`](crate::Limits::text_bytes_max) bytes, because its tree takes up to 145 bytes
-//! of memory for each byte of Markdown. It sees at most [`LEVELS_MAX`] markers of quotes and lists at the beginning of a
-//! line, because it goes through all open levels for each line.
+//! of memory for each byte of Markdown. It reads at most [`LEVELS_MAX`] markers of quotes and lists at the beginning of
+//! a line, because it visits all open levels for each line.
 //!
 //! Reference: <https://spec.commonmark.org/>, with the tables and the strikethrough of GitHub.
 
@@ -15,10 +15,10 @@ use crate::Page;
 use crate::html::{self, Syntax};
 use crate::parse::Reading;
 
-/// Quotes and lists that one line may open.
+/// The greatest number of quotes and lists that one line may open.
 const LEVELS_MAX: usize = 32;
 
-/// Fills `page` with the wanted parts of a Markdown text. Returns the language that HTML in it declares.
+/// Fills `page` with the wanted parts of a Markdown text. Returns the language that embedded HTML declares.
 pub(crate) fn read(page: &mut Page, whole: &str, reading: &Reading<'_>) -> String {
     let text = &whole[..whole.floor_char_boundary(reading.limits.text_bytes_max)];
     let source = without_deep_levels(text);
@@ -35,7 +35,7 @@ pub(crate) fn read(page: &mut Page, whole: &str, reading: &Reading<'_>) -> Strin
     declared
 }
 
-/// The text without the markers of quotes and lists of those lines that have more than [`LEVELS_MAX`].
+/// The text, where lines with more than [`LEVELS_MAX`] markers of quotes and lists lose these markers.
 fn without_deep_levels(text: &str) -> Cow<'_, str> {
     let shallow = |line: &str| match markers(line) {
         (levels, bytes) if levels > LEVELS_MAX => bytes,
@@ -47,7 +47,7 @@ fn without_deep_levels(text: &str) -> Cow<'_, str> {
     text.split_inclusive(['\n', '\r']).map(|line| &line[shallow(line)..]).collect()
 }
 
-/// How many markers of quotes and lists a line begins with, and where they end.
+/// The number of markers of quotes and lists at the beginning of a line, and the byte where they end.
 fn markers(line: &str) -> (usize, usize) {
     let (mut levels, mut end) = (0, 0);
     let bytes = line.as_bytes();

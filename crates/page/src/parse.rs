@@ -1,10 +1,9 @@
-//! From an answer to a [`Page`]: which format it is, which charset, and on to the reader of that
+//! From an HTTP response to a [`Page`]: selects the format, decodes the charset, and calls the reader of that
 //! format.
 //!
-//! What does not live here: any format (`html/`, `plain.rs`, `markdown.rs`); HTTP. The body has been
-//! content-decoded already.
+//! `html/`, `plain.rs` and `markdown.rs` read the formats. The caller has already removed the HTTP content encoding.
 //!
-//! **Invariant.** No byte beyond [`Limits::body_bytes_max`] is looked at.
+//! **Invariant.** No byte beyond [`Limits::body_bytes_max`] is read.
 
 use ::url::Url;
 
@@ -13,71 +12,69 @@ use crate::html::{self, Syntax};
 use crate::kind::Kind;
 use crate::{Directives, Limits, PageError, binary, language, markdown, plain};
 
-/// What a page says, in text.
+/// The content of a page, as text.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The title; empty if it has none.
+    /// The title. Empty if the page has no title.
     pub title: String,
     /// The headings in order, without their levels.
     pub headings: Vec<String>,
-    /// The text of the body, headings included, the title not; blocks separated by `\n`.
+    /// The text of the body, with headings and without the title. Blocks are separated by `\n`.
     pub text: String,
-    /// Whether there is more of it than [`Limits::text_bytes_max`].
+    /// Whether the text was cut at [`Limits::text_bytes_max`].
     pub text_is_cut: bool,
-    /// What the page says of itself in `<meta name=description>`.
+    /// The content of `<meta name=description>`.
     pub description: String,
-    /// The links in order, normalised; the same URL may come several times.
+    /// The links in order, normalised. A URL may occur several times.
     pub links: Vec<Link>,
-    /// How many others, each counted once, are longer than [`Limits::url_bytes_max`]; those that say `rel=nofollow` are
-    /// left out.
+    /// The number of different links that are longer than [`Limits::url_bytes_max`]. Links with `rel=nofollow` are not
+    /// counted.
     pub links_too_long: u64,
-    /// The URL that the page names as its own.
+    /// The canonical URL that the page declares.
     pub canonical: Option<Url>,
-    /// Where the page sends its visitor by `<meta http-equiv=refresh>`.
+    /// The target of `<meta http-equiv=refresh>`.
     pub refresh: Option<Url>,
-    /// The language, ISO 639-1 where there is a code of two letters; empty if unknown.
+    /// The language: the ISO 639-1 code if one exists, else three letters. Empty if unknown.
     pub language: String,
-    /// What `<meta name=robots>` and `<meta name=crivello>` forbid; the HTTP header is the
-    /// caller's to add.
+    /// The directives of `<meta name=robots>` and `<meta name=crivello>`. The caller adds those of the HTTP header.
     pub robots: Directives,
-    /// How the bytes were read.
+    /// The charset by which the bytes were decoded.
     pub charset: Charset,
 }
 
-/// A link as the page makes it: `a`, `area`, `frame` or `iframe`.
+/// A link of the page, from `a`, `area`, `frame` or `iframe`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Where it leads.
+    /// The target.
     pub url: Url,
-    /// Its words; the alternative text of images in it included.
+    /// The text of the link, with the alternative text of images in it.
     pub text: String,
-    /// The link itself says `rel=nofollow`; the page may say so for all, see [`Page::robots`].
+    /// Whether the link has `rel=nofollow`. [`Page::robots`] may apply to all links of the page.
     pub nofollow: bool,
 }
 
-/// What is wanted of a page beside its links, its robots directives, its base, canonical URL and
-/// refresh, which are always read.
+/// The optional parts of a page. Links, robots directives, base, canonical URL and refresh are always read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// Title, headings, text, description and the words of the links. Without it those are empty, and links
-    /// written alike count as one where the page has more than [`Limits::links_max`].
+    /// Title, headings, text, description and the text of the links. Without it these are empty. If the page then has
+    /// more than [`Limits::links_max`] links, links with equal spelling count once.
     pub text: bool,
-    /// The language, told by the text where that is wanted and by what is declared otherwise.
+    /// The language, by the text if that is read, else by the declaration of the page.
     pub language: bool,
 }
 
 impl Wanted {
-    /// Links and directives only: what a crawler needs.
+    /// Links and directives only, for a crawler.
     pub const LINKS: Self = Self { text: false, language: false };
-    /// All of them.
+    /// All parts.
     pub const ALL: Self = Self { text: true, language: true };
 }
 
-/// Reads all of the `body` of an answer, already content-decoded, that came from `url` with this
-/// `Content-Type`.
+/// Reads all parts of the `body` of a response from `url` with this `Content-Type`. The HTTP content encoding must
+/// already be removed.
 ///
-/// Without a content type the name in the URL and the first bytes decide. Whatever the label, a
-/// body that is plainly binary is [`PageError::NotText`].
+/// Without a content type, the name in the URL and the first bytes decide. A binary body gives
+/// [`PageError::NotText`], whatever its content type.
 pub fn parse(
     url: &Url,
     content_type: Option<&str>,
@@ -87,8 +84,8 @@ pub fn parse(
     parse_wanted(url, content_type, body, Wanted::ALL, &|_| false, limits)
 }
 
-/// As [`parse`], but only what is wanted, which may be much faster. Links to URLs that are `known` are
-/// left out, before they cost anything.
+/// Reads the parts of a page that `wanted` names, which may be much faster than [`parse`]. Links to URLs for which
+/// `known` returns true are left out early.
 ///
 /// ```
 /// use page::{Limits, Url, Wanted, parse_wanted};
@@ -131,19 +128,19 @@ pub fn parse_wanted(
     Ok(page)
 }
 
-/// Whether a body can be read at all, by its label and its first bytes. What [`parse`] refuses for a character
-/// farther on is not noticed.
+/// Returns an error if the content type or the first bytes rule out that [`parse`] can read the body. It does not
+/// look for foreign characters, which [`parse`] may refuse.
 pub fn check(url: &Url, content_type: Option<&str>, body: &[u8]) -> Result<(), PageError> {
     Kind::of(url, content_type, body)?;
     binary::refuse_magic(body)
 }
 
-/// Whether the URL, in normal form, is one that nobody needs to be told of.
+/// Returns whether the caller already knows a normalised URL, so that links to it can be left out.
 pub type Known<'a> = &'a dyn Fn(&str) -> bool;
 
-/// How a page is read.
+/// The parameters of reading a page.
 pub(crate) struct Reading<'a> {
-    /// Where it was found.
+    /// The URL of the page.
     pub(crate) url: &'a Url,
     pub(crate) wanted: Wanted,
     pub(crate) known: Known<'a>,

@@ -1,11 +1,11 @@
-//! Plain text: every line is a block, the first one stands for a title.
+//! Plain text: every line is a block, and the first line is the title.
 //!
-//! **Invariant.** Nothing is markup: every character that shows is in the text, up to its limit.
+//! **Invariant.** No character counts as markup. Every visible character is in the text, up to the limit.
 
 use crate::flow::{Flow, Gap};
 use crate::{Limits, Page};
 
-/// Fills `page` from a plain text.
+/// Fills `page` from plain text.
 pub(crate) fn read(page: &mut Page, text: &str, limits: &Limits) {
     let mut flow = Flow::new(limits.text_bytes_max);
     for line in text.split(['\n', '\r']) {

@@ -1,15 +1,14 @@
-//! References of one page to URLs, the plain ones quickly.
+//! Resolves the references of one page to URLs, with a fast path for plain ones.
 //!
-//! What lives here: [`Resolver`], which gives what [`normalise`] gives. Nearly every
-//! reference is plain: a path, or a whole URL, in characters that stay as they are and without
-//! dots to resolve but `../` at its start. Such a one is checked byte by byte and put behind what
-//! comes before it; all others are left to [`normalise`]. What does not: building the URL
-//! (`assemble.rs`).
+//! [`Resolver`] gives the same result as [`normalise`]. Nearly every reference is plain: a path or a whole URL whose
+//! characters need no encoding. It has no dot segments, except `../` at its start. The resolver checks a plain
+//! reference byte by byte and appends it to the directory or the host of the base. [`normalise`] handles all other
+//! references. `assemble.rs` builds the URL.
 //!
-//! **Invariant.** The result is that of [`normalise`] for every reference and every base.
+//! **Invariant.** The result equals that of [`normalise`] for every reference and every base.
 //!
-//! Reference: <https://url.spec.whatwg.org/#concept-basic-url-parser>, of which a plain reference goes
-//! through "path start", "path" and "query" states unchanged.
+//! Reference: <https://url.spec.whatwg.org/#concept-basic-url-parser>. A plain reference passes its "path start",
+//! "path" and "query" states unchanged.
 
 use std::borrow::Cow;
 use std::net::Ipv4Addr;
@@ -26,23 +25,23 @@ use crate::{Limits, PageError};
 pub(crate) struct Resolver<'a> {
     base: &'a Url,
     limits: &'a Limits,
-    /// The parts of a base that plain references can be put behind.
+    /// The parts of the base to which plain references are appended. `None` if the base itself is not plain.
     site: Option<Site<'a>>,
 }
 
 struct Site<'a> {
     authority: Authority<'a>,
-    /// The path up to and with its last slash.
+    /// The path up to its last slash, with that slash.
     directory: &'a str,
 }
 
-/// A reference taken apart: what its URL is made of.
+/// The parts of the URL of a plain reference.
 struct Plain<'a> {
     authority: Authority<'a>,
     directory: &'a str,
-    /// Path, or the rest of it, and query.
+    /// The rest of the path, and the query.
     rest: &'a str,
-    /// Where the query's `?` is in `rest`.
+    /// The byte of `rest` where the `?` of the query is.
     query: Option<usize>,
 }
 
@@ -51,12 +50,12 @@ impl<'a> Resolver<'a> {
         Self { base, limits, site: Site::of(base) }
     }
 
-    /// The URL that `raw` means, if it is one of the web and not too long.
+    /// The URL of the reference `raw`. `None` if it is invalid, too long, or neither http nor https.
     pub(crate) fn resolve(&self, raw: &str) -> Option<Url> {
         self.resolve_unknown(raw, &|_| false, &mut String::new()).ok()?
     }
 
-    /// The same, or why it is none; `None` if the URL is `known`. `spelling` is only to be used again.
+    /// The URL of the reference `raw`, or an error. `None` if the URL is `known`. `spelling` is a buffer for reuse.
     pub(crate) fn resolve_unknown(
         &self,
         raw: &str,
@@ -102,7 +101,7 @@ impl<'a> Resolver<'a> {
             directory = &directory[..=parent];
             rest = above;
         }
-        // A colon in the first segment makes what is before it a scheme.
+        // A colon in the first segment ends a scheme.
         let first = rest.split(['/', '?']).next().unwrap_or_default();
         if rest.is_empty() || rest.starts_with('?') || first.contains(':') {
             return None;
@@ -138,7 +137,7 @@ impl<'a> Site<'a> {
 }
 
 impl<'a> Authority<'a> {
-    /// Scheme, host and port of a whole URL in the form that they stay in, and what follows.
+    /// The scheme, host and port of a whole URL in normal form, and the rest. `None` if they are not in normal form.
     fn split(raw: &'a str) -> Option<(Self, &'a str)> {
         let (scheme_bytes, own_port) = if raw.starts_with("https://") {
             (5, 443)
@@ -170,15 +169,15 @@ impl<'a> Authority<'a> {
     }
 }
 
-/// The address that a host is, if it is one, and if it stays as it is.
+/// The IPv4 address of a host, or `Some(None)` for a name. The outer `None` means that normalisation may change it.
 #[expect(clippy::option_option, reason = "it may not be plain, or be a name")]
 fn plain_host(name: &str) -> Option<Option<Ipv4Addr>> {
     let last = name.rsplit('.').next().unwrap_or_default();
     if last.starts_with(|c: char| c.is_ascii_digit()) {
-        // Other spellings of addresses, of which there are many, are not read by this parser.
+        // The address parser rejects the other spellings of IPv4 addresses.
         return name.parse().ok().map(Some);
     }
-    // A name in Punycode must be valid, which takes longer to find out.
+    // A name in Punycode must be validated, so it takes the slow path.
     let is_plain = last.starts_with(|c: char| c.is_ascii_lowercase())
         && !name.starts_with(['.', '-'])
         && !name.contains("..")
@@ -186,7 +185,7 @@ fn plain_host(name: &str) -> Option<Option<Ipv4Addr>> {
     is_plain.then_some(None)
 }
 
-/// What [`Url::parse`] gives for a URL that is spelt as [`normalise`] spells it, quickly.
+/// Parses a URL as [`Url::parse`] does. It is faster for URLs in the spelling of [`normalise`].
 pub fn parse_normal(text: &str) -> Option<Url> {
     let quick = || {
         let (authority, rest) = Authority::split(text)?;
@@ -196,7 +195,7 @@ pub fn parse_normal(text: &str) -> Option<Url> {
     quick().or_else(|| Url::parse(text).ok())
 }
 
-/// The reference without its fragment; with the `#` if blanks are before it, which count then.
+/// The reference without its fragment. The `#` is kept after blanks, because they are then part of the URL.
 pub(crate) fn without_fragment(raw: &str) -> &str {
     match memchr(b'#', raw.as_bytes()) {
         Some(at) if raw[..at].ends_with(|c: char| c <= ' ') => &raw[..=at],
@@ -205,7 +204,8 @@ pub(crate) fn without_fragment(raw: &str) -> &str {
     }
 }
 
-/// Where the query of a path begins, if path and query stay as they are.
+/// The byte where the query begins, or `Some(None)` without a query. The outer `None` means that normalisation may
+/// change the path or the query.
 #[expect(clippy::option_option, reason = "it may not be plain, or have no query")]
 fn query_of_plain(rest: &str) -> Option<Option<usize>> {
     let bytes = rest.as_bytes();
@@ -216,10 +216,10 @@ fn query_of_plain(rest: &str) -> Option<Option<usize>> {
     for (at, &byte) in bytes.iter().enumerate() {
         match CLASSES[usize::from(byte)] {
             Class::Slash => is_segment_start = true,
-            // A segment that begins with a dot may be one of dots only.
+            // A segment that begins with a dot may be a dot segment.
             Class::Dot if is_segment_start => return None,
             Class::Dot => {}
-            // So may one with an escaped dot. Digits in lower case change.
+            // A segment with an escaped dot may also be one. Lower-case hex digits change to upper case.
             Class::Percent if is_dot(&bytes[at + 1..]) => return None,
             Class::Percent if has_lower_case_digits(&bytes[at + 1..]) => return None,
             Class::Plain | Class::Percent => is_segment_start = false,
@@ -237,7 +237,7 @@ fn query_of_plain(rest: &str) -> Option<Option<usize>> {
     Some(None)
 }
 
-/// Whether a path for certain stays as it is; most do, and this loop has no branch to take wrongly.
+/// Returns whether a path without a query certainly stays unchanged. Most paths do. The loop body has no branch.
 #[expect(clippy::needless_bitwise_bool, reason = "a branch a byte costs more than the byte")]
 fn is_plain_path(bytes: &[u8]) -> bool {
     let (mut before, mut is_special) = (b'/', false);
@@ -253,7 +253,7 @@ fn is_dot(after_percent: &[u8]) -> bool {
     matches!(after_percent, [b'2', b'e' | b'E', ..])
 }
 
-/// What a byte is to a path.
+/// The class of a byte in a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Plain,
@@ -261,7 +261,7 @@ enum Class {
     Dot,
     Percent,
     Question,
-    /// It may be encoded, removed or taken for another.
+    /// A byte that normalisation may encode, remove or replace.
     Other,
 }
 
@@ -390,7 +390,7 @@ mod tests {
                     let found = resolver.resolve(raw);
                     prop_assert_eq!(&found, &expected);
                     let Some((found, expected)) = found.zip(expected) else { continue };
-                    // They must be equal in their parts, too, which `==` does not look at.
+                    // The internal offsets must also be equal, which `==` does not compare.
                     prop_assert_eq!(format!("{found:?}"), format!("{expected:?}"));
                     let again = parse_normal(expected.as_str());
                     prop_assert_eq!(format!("{again:?}"), format!("{:?}", Some(&expected)));
@@ -401,7 +401,7 @@ mod tests {
         }
     }
 
-    /// The quick way is taken where it should be.
+    /// Plain references take the fast path.
     #[test]
     fn plain_references() {
         let base = Url::parse("http://127.0.0.1:8000/a/b/c.html").expect("a URL");

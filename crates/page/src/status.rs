@@ -1,26 +1,26 @@
-//! What the status of an answer says of the page that was asked for.
+//! Classes of HTTP status codes by their meaning for the requested page.
 //!
-//! What lives here: the one table of statuses, for crawl and index alike. What does not: what follows from a
-//! class, and what a robots.txt or a condition makes of a status.
+//! Crawl and index use this one table. The callers act on the class. They also handle the status of robots.txt and of
+//! conditional requests.
 //!
-//! **Invariant.** Every number has a class. Only an answer that speaks of the page itself, as it is now, takes an
-//! earlier capture of it away.
+//! **Invariant.** Every number has a class. Only a response about the current state of the page replaces or removes an
+//! earlier capture of it.
 //!
-//! Reference: RFC 9110, section 15, by which an unknown status is treated as the first of its hundred and one
-//! beyond 599 as 500; RFC 4918 (423, 424), 6585 (429), 7725 (451), 8470 (425).
+//! Reference: RFC 9110, section 15; RFC 4918 (423, 424), 6585 (429), 7725 (451), 8470 (425). RFC 9110 treats an unknown
+//! status as the x00 status of its class, and a status above 599 as 500.
 
-/// What a status says.
+/// The class of a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusClass {
-    /// Here it is.
+    /// The response contains the page.
     Page,
-    /// It is elsewhere, if the answer says where.
+    /// The page has another URL, if the response names it.
     Moved,
-    /// There is none, nothing in it, or none for us.
+    /// The page does not exist, has no content, or is not accessible to the crawler.
     Gone,
-    /// Another time the answer may be another one.
+    /// The failure is temporary. A later request may give another result.
     Passing,
-    /// An answer to something that was not asked, such as a part of a page: it says nothing of the page.
+    /// The response does not match the request, such as a part of a page. It says nothing about the page.
     Odd,
 }
 
@@ -31,17 +31,17 @@ impl StatusClass {
         match status {
             200 => Self::Page,
             301 | 302 | 303 | 307 | 308 => Self::Moved,
-            // Accepted and not done yet; timeout, conflict, misdirected, locked, failed dependency, too early, too many.
+            // Accepted, timeout, conflict, misdirected, locked, failed dependency, too early, too many requests.
             202 | 408 | 409 | 421 | 423 | 424 | 425 | 429 => Self::Passing,
-            // All other successes and redirects, and what is about a condition, a range or an expectation.
+            // All other successes and redirects, and errors about a condition, a range or an expectation.
             201 | 203 | 206..=300 | 304..=306 | 309..=399 | 412 | 416 | 417 => Self::Odd,
-            // Two that have no content, and all other errors of whoever asks.
+            // Two successes without content, and all other client errors.
             204 | 205 | 400..=499 => Self::Gone,
             _ => Self::Passing,
         }
     }
 
-    /// Whether what was known before still stands after such an answer.
+    /// Returns whether an earlier capture of the page stays valid after a response of this class.
     #[must_use]
     pub fn leaves_standing(self) -> bool {
         matches!(self, Self::Passing | Self::Odd)

@@ -1,10 +1,10 @@
-//! One spelling for each URL.
+//! Normalisation of URLs.
 //!
-//! What lives here: normalisation by the WHATWG URL standard, as browsers do it. Hex digits of escapes become upper case
-//! (RFC 3986, 6.2.2.1). The registered domain by the public suffix list. What does not: rules that may change what the
-//! server answers (session ids, `index.html`, `www`), and scope.
+//! [`normalise`] follows the WHATWG URL standard, as browsers do. Hex digits of escapes become upper case
+//! (RFC 3986, 6.2.2.1). [`registered_domain`] uses the public suffix list. This module leaves out rules that may
+//! change the response of the server, such as those for session ids, `index.html` or `www`.
 //!
-//! **Invariant.** [`normalise`] is idempotent: what it returns, it returns unchanged.
+//! **Invariant.** [`normalise`] is idempotent: it returns its own results unchanged.
 //!
 //! Reference: <https://url.spec.whatwg.org/>, <https://publicsuffix.org/list/>.
 
@@ -14,17 +14,16 @@ use ::url::{Host, ParseError, Url};
 
 use crate::{Limits, PageError};
 
-/// Bytes of a refused reference that an error message repeats.
+/// Bytes of an invalid reference that an error message repeats.
 const ERROR_RAW_BYTES: usize = 200;
 
-/// The absolute URL that `raw` means, found in a page at `base`; http and https only. User
-/// information is dropped, for a crawler does not log in, and so is the fragment, for no server
-/// sees it.
+/// The absolute URL of the reference `raw` on a page at `base`, http and https only. User information is removed,
+/// because a crawler does not log in. The fragment is removed, because no server receives it.
 ///
-/// The limit holds before parsing too, so that a reference of a megabyte costs nothing.
+/// The length is also checked before parsing, so that a reference of a megabyte costs little.
 pub fn normalise(raw: &str, base: Option<&Url>, limits: &Limits) -> Result<Url, PageError> {
-    // In every state of the URL parser the first '#' begins the fragment. The '#' itself stays:
-    // blanks before it are part of the URL, blanks at the end are not.
+    // In every state of the URL parser the first '#' begins the fragment. The '#' itself is kept, because blanks before
+    // it are part of the URL, while blanks at the end are removed.
     let fragment_start = raw.find('#');
     check_length(fragment_start.unwrap_or(raw.len()), limits)?;
     let whole = fragment_start.map_or(raw, |at| &raw[..=at]);
@@ -35,7 +34,7 @@ pub fn normalise(raw: &str, base: Option<&Url>, limits: &Limits) -> Result<Url, 
         return Err(PageError::Scheme { raw: excerpt(raw), scheme });
     }
     url.set_fragment(None);
-    // These fail only for a URL without a host, and http has one always.
+    // Both calls fail only for a URL without a host, and an http URL always has a host.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     check_length(url.as_str().len(), limits)?;
@@ -65,15 +64,15 @@ pub(crate) fn has_lower_case_digits(after_percent: &[u8]) -> bool {
     })
 }
 
-/// The part of the host that one registers: `example.co.uk` of `www.example.co.uk`. `None` for
-/// IP addresses and for names that are themselves suffixes, such as `localhost` or `co.uk`.
+/// The registered domain of the host: `example.co.uk` for `www.example.co.uk`. `None` for IP addresses and for public
+/// suffixes, such as `localhost` or `co.uk`.
 pub fn registered_domain(url: &Url) -> Option<String> {
     let Some(Host::Domain(name)) = url.host() else { return None };
     psl::domain_str(name.trim_end_matches('.')).map(str::to_owned)
 }
 
-/// The parser of the URL crate, mended: against a base on the web the standard takes any number of
-/// slashes for two ("special authority ignore slashes state"); the crate, 2.5.8, finds no host.
+/// Parses a URL, with a workaround for version 2.5.8 of the `url` crate. With an http base, the standard reads any
+/// number of slashes as two ("special authority ignore slashes state"). The crate reports an empty host instead.
 fn parse(raw: &str, base: Option<&Url>) -> Result<Url, ParseError> {
     let options = Url::options().base_url(base);
     let parsed = options.parse(raw);

@@ -1,6 +1,6 @@
 //! The section `[serve]` of crivello.toml.
 //!
-//! **Invariant.** By default the server listens on loopback, so that only this machine reaches it.
+//! **Invariant.** By default the server listens on loopback, so only this machine can reach it.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::hosts::is_host;
 
-/// How the server presents itself.
+/// The configuration of the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Address and port; loopback unless you want others to reach it.
+    /// The address and port to listen on. An address other than loopback is reachable from other machines.
     pub listen: SocketAddr,
-    /// Names that requests may be addressed to, beside loopback and the address that it listens on.
+    /// Host names accepted in requests, in addition to loopback and the listening address.
     pub hosts: Vec<String>,
-    /// Results on one page.
+    /// The number of results on one page.
     pub results_per_page: usize,
     /// The name at the top of the page.
     pub title: String,
@@ -34,7 +34,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// An entry of `hosts` that is not a host name or an address.
+    /// The first entry of `hosts` that is neither a host name nor an address.
     pub fn invalid_host(&self) -> Option<&str> {
         self.hosts.iter().map(String::as_str).find(|host| !is_host(host))
     }

@@ -1,11 +1,11 @@
-//! The accept loop: time limits of a connection, and an orderly end.
+//! The accept loop: time limits of connections, and orderly shutdown.
 //!
-//! What lives here: accepting and closing. What does not: which connection gives way to another
-//! (`places.rs`), stalled writes (`progress.rs`), requests and answers (`http.rs`).
+//! `places.rs` chooses the connection to close when all places are taken. `progress.rs` detects stalled writes.
+//! `http.rs` answers requests.
 //!
-//! **Invariant.** The loop never waits for a connection to end. A connection is closed if it sends no
-//! complete head within [`HEAD_MS_MAX`]. After `shutdown` no connection is accepted, and the loop ends within
-//! [`GRACE_MS`] whatever clients do.
+//! **Invariant.** The loop never waits for a connection to end. A connection is closed unless it sends a
+//! complete head within [`HEAD_MS_MAX`]. After `shutdown` the loop accepts no connection and ends within
+//! [`GRACE_MS`].
 
 use std::convert::Infallible;
 use std::io::ErrorKind;
@@ -27,20 +27,20 @@ use tokio::time::{sleep, timeout};
 use crate::places::Places;
 use crate::progress::Progress;
 
-/// How long a client may take for the head of a request, idle time on an open connection included.
+/// The time limit for the head of a request, including idle time on an open connection.
 const HEAD_MS_MAX: u64 = 15_000;
-/// Bytes of a request head, and of answers that wait to be sent.
+/// The maximum size of a request head, and of the buffer for unsent answers.
 const BUFFER_BYTES_MAX: usize = 64 << 10;
-/// How long open connections are waited for in the end.
+/// The time that shutdown waits for open connections.
 const GRACE_MS: u64 = 3_000;
-/// The pause after the system had no socket left.
+/// The pause after the system ran out of sockets.
 const EXHAUSTED_MS: u64 = 10;
-/// The answer to a client for which there is no place.
+/// The answer to a client when all places are taken.
 const REFUSAL: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n\
     Content-Type: text/plain\r\nContent-Length: 28\r\n\r\nall connections are in use.\n";
 
-/// Serves `router` to the clients of `listener` until `shutdown` is over.
+/// Serves `router` to the clients of `listener` until `shutdown` completes.
 pub(crate) async fn accept(
     listener: TcpListener,
     router: Router,
@@ -93,18 +93,18 @@ pub(crate) async fn accept(
         let served = graceful.watch(server.serve_connection(io, service));
         tokio::spawn(async move {
             tokio::select! {
-                // An error of the connection concerns the client alone.
+                // An error of the connection affects only its client.
                 served = served => drop(served),
                 () = seat.closed() => {}
             }
         });
     }
     drop(listener);
-    // Connections that are open after that are cut off.
+    // Connections still open after the grace period are cut off.
     drop(timeout(Duration::from_millis(GRACE_MS), graceful.shutdown()).await);
 }
 
-/// Says that the client should come back later, if it can be said without waiting.
+/// Sends [`REFUSAL`] if that is possible without blocking.
 fn refuse(stream: &TcpStream) {
     drop(stream.try_write(REFUSAL));
 }

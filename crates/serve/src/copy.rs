@@ -1,11 +1,11 @@
 //! A cached copy, made while it is sent.
 //!
-//! What lives here: decoding and cleaning step by step. What does not: where the page is in the archive
-//! (`engine.rs`), what cleaning leaves of it (`page::Cleaner`).
+//! This module decodes and cleans a page piece by piece. `engine.rs` locates the page in the archive.
+//! `page::Cleaner` defines the elements that remain.
 //!
-//! **Invariant.** A copy takes the memory of its archive record and of a few pieces of [`PIECE_BYTES`], however
-//! long it is. At most [`LARGE_MAX`] copies with a large record are sent at a time. A copy ends after [`COPY_BYTES_MAX`] bytes
-//! of the page, and fails if its client takes longer than [`COPY_S_MAX`].
+//! **Invariant.** A copy of any length uses the memory of its archive record and a few pieces of
+//! [`PIECE_BYTES`]. At most [`LARGE_MAX`] copies with a large record are sent at a time. A copy ends after
+//! [`COPY_BYTES_MAX`] bytes of the page. It fails if its client takes longer than [`COPY_S_MAX`].
 
 use std::io::{self, Cursor, ErrorKind, Read};
 use std::pin::Pin;
@@ -22,20 +22,20 @@ use tokio::time::Instant;
 
 use crate::ServeError;
 
-/// Bytes of a page that its copy shows.
+/// The maximum number of bytes of a page in its copy.
 const COPY_BYTES_MAX: u64 = 16 << 20;
 /// Bytes of the page that become one piece of the copy.
 const PIECE_BYTES: usize = 32 << 10;
-/// How long a client may take for a copy.
+/// The time limit for sending a copy.
 const COPY_S_MAX: u64 = 120;
-/// For a page that somebody else wrote.
+/// The content security policy of cached copies.
 const POLICY: &str = "sandbox; default-src 'none'; img-src data:; base-uri 'none'";
 
-/// Records that are read at a time.
+/// The maximum number of records read at a time.
 const READ_MAX: usize = 4;
-/// Copies with a large record that are sent at a time.
+/// The maximum number of copies with a large record sent at a time.
 const LARGE_MAX: usize = 16;
-/// A larger record is a large one.
+/// Records above this size count as large.
 const SMALL_BYTES_MAX: usize = 256 << 10;
 
 /// The limits of all copies together.
@@ -51,14 +51,14 @@ impl Default for Copies {
 }
 
 impl Copies {
-    /// Runs `read`, which reads a record, when not too many others are being read.
+    /// Waits until fewer than [`READ_MAX`] records are being read, then runs `read`.
     pub(crate) async fn read<T>(&self, read: impl Future<Output = T>) -> T {
-        // It fails only for a semaphore that was closed.
+        // Acquiring fails only if the semaphore is closed.
         let _permit = self.reading.acquire().await;
         read.await
     }
 
-    /// The answer that sends a copy. `None` if it is large and too many large ones are being sent.
+    /// The response that sends `copy`. `None` if `copy` is large and [`LARGE_MAX`] large copies are being sent.
     pub(crate) fn answer(&self, copy: PageCopy) -> Option<Response> {
         let permit = if copy.record_bytes > SMALL_BYTES_MAX {
             Some(Arc::clone(&self.large).try_acquire_owned().ok()?)
@@ -78,15 +78,15 @@ impl Copies {
 /// The copy of a page.
 pub(crate) struct PageCopy {
     content_type: String,
-    /// Bytes of memory that its record takes.
+    /// The memory used by the record.
     record_bytes: usize,
     page: Box<dyn Read + Send>,
-    /// For markup.
+    /// Set for markup; other content is sent as text.
     cleaner: Option<Cleaner>,
 }
 
 impl PageCopy {
-    /// The text of a page that was not captured as a response.
+    /// A copy made from the extracted text, for a page without a captured response.
     pub(crate) fn of_text(text: String) -> Self {
         Self {
             content_type: "text/plain; charset=utf-8".to_owned(),
@@ -96,7 +96,7 @@ impl PageCopy {
         }
     }
 
-    /// The body of the response in `block`: markup is cleaned, everything else is shown as text.
+    /// A copy of the response body in `block`. Markup is cleaned; all other content is shown as text.
     pub(crate) fn of_response(
         content_type: &str,
         charset: &str,
@@ -116,7 +116,7 @@ impl PageCopy {
         Ok(Self { content_type, record_bytes, page, cleaner })
     }
 
-    /// The next piece; the page ends with the first read that gives nothing. A piece may be empty.
+    /// The next piece, which may be empty. Sets `is_over` at the end of the page.
     fn piece(&mut self, is_over: &mut bool) -> io::Result<Bytes> {
         let mut bytes = vec![0; PIECE_BYTES];
         let read = self.page.read(&mut bytes)?;
@@ -129,7 +129,7 @@ impl PageCopy {
     }
 }
 
-/// A copy on its way to a client.
+/// The response body of a copy.
 struct Pieces {
     copy: PageCopy,
     is_over: bool,
@@ -154,7 +154,7 @@ impl Body for Pieces {
         let Self { copy, is_over, .. } = &mut *self;
         let piece = copy.piece(is_over)?;
         if piece.is_empty() && !self.is_over {
-            // Other connections come first: much of a page may be left out.
+            // Yield to other connections: cleaning may remove long parts of a page.
             context.waker().wake_by_ref();
             return Poll::Pending;
         }

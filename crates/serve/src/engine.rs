@@ -1,10 +1,11 @@
-//! Everything a search needs, opened together.
+//! The engine: the index, ranks, page table and archive of a collection, opened together.
 //!
-//! **Invariant.** An engine answers from one generation of the index for its whole life; files of that
-//! generation that are removed meanwhile stay mapped. If bytes of them that it has read change, as far as
-//! [`Index::intact`] tells, it answers nothing but that they are damaged, whatever was found in them. What the batch stages
-//! can build again is optional: without rows of the page table there are no snippets, without ranks words alone count, and
-//! a note names the file.
+//! The page table, the clusters and the ranks are optional, since the batch stages can build them again.
+//! Without the page table, results have no snippets. Without ranks, the score depends on the words alone.
+//! A note in each answer names the missing file.
+//!
+//! **Invariant.** An engine answers from one generation of the index for its whole life. Files of that
+//! generation stay mapped after they are removed. If [`Index::intact`] fails, searches and completions fail.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -34,120 +35,120 @@ pub struct Engine {
     version: Version,
     index: Arc<Index>,
     searcher: Arc<Searcher>,
-    /// In the order of those topics that were asked for.
+    /// One searcher for each topic requested so far.
     of_topics: Mutex<BTreeMap<String, Arc<Searcher>>>,
-    /// A note for each rank and each file that every answer lacks.
+    /// A note for each missing rank and file. Every answer includes these notes.
     missing: Vec<String>,
-    /// When the files of the page table and the clusters were written, if one of them cannot be used.
+    /// Modification times of the page table and the clusters. Set if one of these files is unusable.
     times: Option<FileTimes>,
     pages: PageTable,
     folding: Option<Folding>,
     archive: Archive,
 }
 
-/// Which index, and which ranks of its documents.
+/// The version of the index and of the ranks.
 #[derive(PartialEq)]
 struct Version {
     generation: u64,
-    /// An index that was deleted begins again at the first generation.
+    /// The source of the index. An index built after a deletion restarts at the first generation.
     source: String,
-    /// Ranks come after the index, and again with every `rank`.
+    /// Rank vectors and their modification times. Each `crivello rank` rewrites them.
     vectors: Vec<(Vector, Option<SystemTime>)>,
 }
 
-/// What has become of a collection since it was opened.
+/// A change of a collection since it was opened.
 #[derive(Debug)]
 pub(crate) enum Change {
-    /// Nothing.
+    /// Nothing has changed.
     None,
-    /// It has another index by now, or other ranks, or other files, or they were touched.
+    /// The collection has a new index, new ranks, or new or modified files.
     Newer,
-    /// What was read of the index has changed.
+    /// Bytes of the index that were read have changed.
     Fault(ServeError),
 }
 
-/// A query, and which of its results are wanted.
+/// A query, and the range of results to return.
 #[derive(Debug, Clone, Default)]
 pub struct Question<'a> {
     /// The query, as typed.
     pub text: &'a str,
-    /// How many of the best are left out.
+    /// The number of best results to skip.
     pub offset: usize,
-    /// How many are wanted behind those.
+    /// The maximum number of results to return after the skipped ones.
     pub k: usize,
-    /// In the order of which topic, if any.
+    /// The topic whose ranks order the results, if any.
     pub topic: Option<&'a str>,
-    /// Whether each result has an explanation of its score.
+    /// Whether each result includes an explanation of its score.
     pub explain: bool,
-    /// Ends the search early: the results are then those found so far.
+    /// Ends the search early. The results are then partial.
     pub stop: Stop,
 }
 
 /// The answer to a query.
 #[derive(Debug, Serialize)]
 pub struct Results {
-    /// The query as it was understood.
+    /// The query as parsed.
     pub query: String,
-    /// The topic that was asked for.
+    /// The requested topic, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
-    /// How many documents match; a lower bound if the results are partial.
+    /// The number of matching documents; a lower bound if the results are partial.
     pub total: u64,
-    /// How many of them have every plain word of the query; left out if all of them must.
+    /// The number of matches with every plain word of the query. `None` if the query requires every word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with_all: Option<u64>,
     /// Whether the search was stopped before its end.
     pub partial: bool,
-    /// How many were left out before the first hit.
+    /// The number of results skipped before the first hit.
     pub offset: usize,
-    /// The best of them in order.
+    /// The results, best first.
     pub hits: Vec<Found>,
-    /// What is odd about the query, in words.
+    /// A warning about a field name in the query that does not exist.
     pub hint: Option<String>,
-    /// What was not done as the query says, in words: a line each.
+    /// Notes on parts of the query that were not applied and on missing files, one line each.
     pub notes: Vec<String>,
-    /// What was perhaps meant, if little was found.
+    /// A corrected query, if the query has few matches.
     pub suggestion: Option<Suggestion>,
 }
 
-/// What an unfinished query may become.
+/// Completions of an unfinished query.
 #[derive(Debug, Serialize)]
 pub struct Completions {
-    /// As typed.
+    /// The query as typed.
     pub query: String,
-    /// Whole queries, the likeliest first; none if no word is begun.
+    /// Complete queries, most likely first. Empty if the query does not end in a word.
     pub completions: Vec<String>,
 }
 
 /// One result.
 #[derive(Debug, Serialize)]
 pub struct Found {
-    /// Where it is.
+    /// The URL of the page.
     pub url: String,
-    /// Its title with the query's words marked; the URL where it has none.
+    /// The title with the query's words marked. The URL if the page has no title.
     pub title: Vec<Piece>,
-    /// The part of its text that speaks of the query.
+    /// The part of the text that best matches the query.
     pub snippet: Vec<Piece>,
-    /// ISO 639-1, or nothing.
+    /// The ISO 639-1 code of the language; empty if unknown.
     pub language: String,
-    /// When it was captured.
+    /// The time of the capture, in seconds since the Unix epoch.
     pub date_s: i64,
-    /// How well it fits.
+    /// The score of the page.
     pub score: f64,
-    /// Near-duplicates that stand behind it.
+    /// The number of near-duplicates folded into this result.
     pub copies: u32,
-    /// Whether there is a copy of it: of a document of an imported index there is none.
+    /// Whether a cached copy exists. Documents of an imported index have no copy.
     pub cached: bool,
-    /// How the score came about, if asked for.
+    /// The explanation of the score, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
 }
 
-/// A page of which there is a copy.
+/// A page with a cached copy.
 pub struct Captured {
-    /// Its URL.
+    /// The URL of the page.
     pub url: String,
-    /// When it was captured.
+    /// The time of the capture, in seconds since the Unix epoch.
     pub date_s: i64,
 }
 
@@ -193,11 +194,11 @@ impl Engine {
         })
     }
 
-    /// What has become of the collection since it was opened: whoever opens it anew has its files verified anew.
+    /// Returns how the collection has changed since it was opened. Opening a new engine verifies the files again.
     pub(crate) fn change(&self, collection: &Collection) -> Change {
         let fault = |found: Result<(), ServeError>| found.err().map(Change::Fault);
         let found = match Index::open(&collection.index_dir()) {
-            // First: then nothing of this one matters any more.
+            // Checked first: damage to a replaced index does not matter.
             Ok(index) if Version::of(collection, &index) != self.version => Some(Change::Newer),
             Ok(index) => {
                 let is_built_again = self.times.is_some_and(|then| then != file_times(collection));
@@ -212,33 +213,33 @@ impl Engine {
         found.unwrap_or(Change::None)
     }
 
-    /// Whether all that was read of the index so far was as it was written: nothing is answered otherwise.
+    /// Fails if bytes read from the index so far differ from the bytes written.
     pub(crate) fn intact(&self) -> Result<(), ServeError> {
         Ok(self.index.intact()?)
     }
 
-    /// Whether what was once found damaged at a byte of a file of the index is whole by now.
+    /// Returns whether damage found earlier at `offset` of `file` is repaired, or `file` has left the index.
     pub(crate) fn is_whole_at(&self, file: &Path, offset: u64) -> bool {
         self.index.is_whole_at(file, offset)
     }
 
-    /// What was made of the index, unless that was changed meanwhile.
+    /// Returns `made`, or an error if the index is damaged.
     fn if_intact<T>(&self, made: Result<T, ServeError>) -> Result<T, ServeError> {
         self.intact()?;
         made
     }
 
-    /// The generation of the index that answers come from.
+    /// The generation of the index.
     pub fn generation(&self) -> u64 {
         self.index.generation()
     }
 
-    /// Documents in the index.
+    /// The number of documents in the index.
     pub fn document_count(&self) -> u64 {
         self.index.live_count()
     }
 
-    /// The names of the topics that a search can choose.
+    /// The names of the topics that have ranks.
     pub fn topics(&self) -> Vec<&str> {
         let topic = |vector| match vector {
             &(Vector::Topic(ref name), _) => Some(name.as_str()),
@@ -247,7 +248,7 @@ impl Engine {
         self.version.vectors.iter().filter_map(topic).collect()
     }
 
-    /// The searcher for a topic: made when it is first asked for.
+    /// The searcher for a topic, created at the first request.
     fn searcher(&self, topic: Option<&str>) -> Result<Arc<Searcher>, ServeError> {
         let Some(topic) = topic else { return Ok(Arc::clone(&self.searcher)) };
         let lock = || self.of_topics.lock().unwrap_or_else(PoisonError::into_inner);
@@ -286,7 +287,7 @@ impl Engine {
             self.found(hit, &highlighter, explanation.filter(|_| !stop.is_set()))
         });
         let hits: Vec<Found> = found.collect::<Result<_, _>>()?;
-        // A name that is like none of ours may be a part of what is searched for, and was found.
+        // If results exist, an unknown name that resembles no field may be part of the searched text.
         let unknown = query.unknown_field();
         let unknown = unknown.filter(|field| field.meant.is_some() || answer.total == 0);
         let hint = unknown.map(|field| field.to_string());
@@ -295,7 +296,7 @@ impl Engine {
         notes.extend(self.without_text(&hits));
         let found = Matches { with_all: with_all.unwrap_or(total), total };
         let suggestion = searcher.suggest(query, found, stop, |hit| self.text(hit));
-        // What is found is found, even if what more would be looked at is damaged.
+        // The results are returned even if the suggestion fails.
         let suggestion = suggestion.unwrap_or_else(|error: ServeError| {
             notes.push(format!("What was perhaps meant cannot be told: {error}"));
             None
@@ -316,7 +317,7 @@ impl Engine {
         })
     }
 
-    /// What is said of results whose text should be in the page table, and is not.
+    /// A note on results whose text is missing from the page table.
     fn without_text(&self, hits: &[Found]) -> Option<String> {
         let is_known = |hit: &&Found| self.pages.directory().find(&hit.url).is_some();
         let bare: Vec<_> = hits.iter().filter(|hit| !hit.cached).filter(is_known).collect();
@@ -332,7 +333,7 @@ impl Engine {
         (count > 0).then(|| format!("No snippet for {count} of the results shown: {why}"))
     }
 
-    /// A page with its URL; `None` if its row is gone or damaged.
+    /// The row of a page with its URL. `None` if the row is missing or damaged.
     fn row(&self, pointer: PagePointer) -> Result<Option<(String, PageRow)>, ServeError> {
         match self.pages.page(pointer) {
             Err(JobsError::Damaged { .. }) => Ok(None),
@@ -340,14 +341,14 @@ impl Engine {
         }
     }
 
-    /// Whole queries that `text` may become when its last word is finished. Once `stop` is set, those found so far.
+    /// Completes the last word of `text`. Returns the completions found before `stop` was set.
     pub fn complete(&self, text: &str, stop: &Stop) -> Result<Completions, ServeError> {
         let completions = self.searcher.complete(text, stop, |hit| self.text(hit));
         let completions = self.if_intact(completions)?;
         Ok(Completions { query: text.to_owned(), completions })
     }
 
-    /// The text of a document, if its page is still there.
+    /// The text of a document, if its page is still in the page table.
     fn text(&self, hit: &Hit) -> Result<Option<String>, ServeError> {
         let record = self.index.segments()[hit.segment].record(hit.doc)?;
         let directory = self.pages.directory();
@@ -356,8 +357,8 @@ impl Engine {
         Ok(row.map(|(_, page)| page.text))
     }
 
-    /// The URLs of the best `k` pages for a query, with their scores, best first, and remarks, a line each. A page is
-    /// followed by its near-duplicates.
+    /// The URLs and scores of the best `k` pages for a query, best first, and notes, one line each.
+    /// The near-duplicates of a page follow it.
     pub fn rank(&self, text: &str, k: usize) -> Result<(Ranking, Vec<String>), ServeError> {
         self.if_intact(self.ranking(text, k))
     }
@@ -392,7 +393,7 @@ impl Engine {
         explanation: Option<Explanation>,
     ) -> Result<Found, ServeError> {
         let record = self.index.segments()[hit.segment].record(hit.doc)?;
-        // A page that is gone since the index was made is a result without a snippet.
+        // A page removed since indexing is a result without a snippet.
         let directory = self.pages.directory();
         let entry = directory.find(&record.url).map(|place| &directory.entries()[place]);
         let row = entry.map(|entry| self.row(entry.pointer)).transpose()?.flatten();
@@ -406,7 +407,7 @@ impl Engine {
             snippet,
             url: ::page::without_controls(&record.url).into_owned(),
             language: record.language,
-            // A later visit that found the page as it was is not in the index.
+            // The page table has the latest visit; the index omits later visits that found the page unchanged.
             date_s: entry.map_or(record.date_s, |entry| entry.date_s),
             score: hit.score,
             copies: record.copies,
@@ -415,7 +416,7 @@ impl Engine {
         })
     }
 
-    /// The capture of `url` that a copy is made of.
+    /// The capture from which the copy of `url` is made.
     pub fn captured(&self, url: &str) -> Result<Option<Captured>, ServeError> {
         let Some(place) = self.pages.directory().find(url) else { return Ok(None) };
         let entry = &self.pages.directory().entries()[place];
@@ -444,7 +445,7 @@ impl Engine {
         PageCopy::of_response(&kind, &page.charset, record.block).map(Some)
     }
 
-    /// The near-duplicates that stand behind `url`, without those that ask not to be found.
+    /// The URLs of the near-duplicates folded into `url`, except pages marked `noindex`.
     pub fn copies(&self, url: &str) -> Vec<String> {
         let directory = self.pages.directory();
         let (Some(place), Some(folding)) = (directory.find(url), &self.folding) else {
@@ -472,7 +473,7 @@ fn file_times(collection: &Collection) -> FileTimes {
         .map(|path| path.metadata().and_then(|about| about.modified()).ok())
 }
 
-/// Crawled text without characters that change how the text around it is shown.
+/// Removes control characters, which could change the display of surrounding text.
 fn shown(mut pieces: Vec<Piece>) -> Vec<Piece> {
     for piece in &mut pieces {
         piece.text = ::page::without_controls(&piece.text).into_owned();
@@ -484,8 +485,8 @@ fn shown(mut pieces: Vec<Piece>) -> Vec<Piece> {
 /// Ranks by name.
 type Named = Vec<(String, RankValues)>;
 
-/// The ranks that have a weight, and what to say of those that are not there. Nobody computes any of an imported index:
-/// the ranks that count by default are not missed there.
+/// The ranks with a weight above zero, and a note for each that is missing. An imported index has no computed
+/// ranks, so the default ranks need no note there.
 fn ranks_of(
     collection: &Collection,
     index: &Index,
@@ -512,7 +513,7 @@ fn ranks_of(
     Ok((ranks, missing))
 }
 
-/// Says that results are partial since a search took longer than it may.
+/// A note that the results are partial because the search reached its time limit.
 pub fn stopped_after(time_ms_max: u64) -> String {
     let (seconds, rest) = (time_ms_max / 1000, time_ms_max % 1000);
     let time = match (seconds, rest) {

@@ -1,6 +1,6 @@
-//! What can go wrong between a request and its answer.
+//! Errors of the server and of searches.
 //!
-//! **Invariant.** Whether the fault is in what was asked or in us can be told: [`ServeError::is_users`].
+//! [`ServeError::is_users`] separates errors in the request from errors in the server.
 
 use std::io;
 use std::path::Path;
@@ -14,42 +14,42 @@ pub enum ServeError {
     /// The collection has no index yet.
     #[error("this collection has no index yet: run `crivello index` first")]
     NoIndex,
-    /// The topic that was chosen is none.
+    /// The requested topic does not exist.
     #[error("there is no topic `{topic}` in this collection; {}", in_words(known))]
     NoTopic {
-        /// What was asked for.
+        /// The requested topic.
         topic: String,
-        /// Those that there are.
+        /// The existing topics.
         known: Vec<String>,
     },
-    /// The query cannot be read or answered.
+    /// The query cannot be parsed or answered.
     #[error(transparent)]
     Query(#[from] query::QueryError),
-    /// The collection's files.
+    /// An error in the files of the collection.
     #[error(transparent)]
     Jobs(#[from] jobs::JobsError),
-    /// The index.
+    /// An error in the index.
     #[error(transparent)]
     Index(#[from] IndexError),
-    /// The archive.
+    /// An error in the archive.
     #[error(transparent)]
     Archive(#[from] archive::ArchiveError),
-    /// The analysis chain.
+    /// An error in the analysis chain.
     #[error(transparent)]
     Page(#[from] ::page::PageError),
-    /// The listener.
+    /// An I/O error of the listener.
     #[error("the server cannot go on")]
     Io(#[from] io::Error),
     /// A search that ended without an answer.
     #[error("the search was broken off")]
     Stopped,
-    /// More searches than the server has room for.
+    /// The queue of waiting searches is full.
     #[error("the server is busy: too many searches are waiting; try again in a second")]
     Busy,
 }
 
 impl ServeError {
-    /// The column of the query that the user can mend; `None` where the fault is not in the query.
+    /// The column of the error in the query. `None` if the error has no column in the query.
     pub fn column(&self) -> Option<usize> {
         match self {
             Self::Query(error) => error.column(),
@@ -57,7 +57,7 @@ impl ServeError {
         }
     }
 
-    /// The file of the index that is damaged, and where, if that is what is wrong.
+    /// The damaged index file and the byte offset, if the error is damage of the index.
     pub(crate) fn damage(&self) -> Option<(&Path, u64)> {
         match self {
             Self::Index(IndexError::Damaged { file, offset, .. })
@@ -68,7 +68,7 @@ impl ServeError {
         }
     }
 
-    /// The fault is in what was asked, not in us.
+    /// Returns whether the request caused the error.
     pub fn is_users(&self) -> bool {
         match self {
             Self::Query(error) => !matches!(error, query::QueryError::Index(_)),

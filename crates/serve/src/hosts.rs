@@ -1,11 +1,12 @@
-//! Names and addresses that a request may be addressed to.
+//! Host names and addresses accepted in requests.
 //!
-//! A web page can have its own name point to this machine (DNS rebinding), and then read what a browser here
-//! can reach. Its requests carry its name in `Host`, so requests for an unknown name are refused.
+//! An attacker's site can point its own name at this machine (DNS rebinding). Its pages could then read answers
+//! of this server through a local browser. Their requests have the attacker's name in `Host`, so the server
+//! refuses unknown names.
 //!
 //! **Invariant.** A name is served only if it is `localhost` or configured. An address is served only if it
-//! is a loopback address, configured, or the one that the server listens on. A server on the unspecified
-//! address serves all addresses.
+//! is a loopback address, configured, or the listening address. A server on the unspecified address serves
+//! all addresses.
 //!
 //! Reference: RFC 9110, sections 7.2 and 15.5.20; RFC 9112, section 3.2.
 
@@ -13,14 +14,14 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use axum::http::{HeaderMap, StatusCode, Uri, Version, header};
 
-/// The hosts that a server answers for.
+/// The hosts that the server accepts.
 pub(crate) struct Hosts {
     listen: SocketAddr,
-    /// Beside loopback and the address of the server, in lower case.
+    /// Additional hosts from the configuration, in lower case.
     configured: Vec<String>,
 }
 
-/// A request that is not answered.
+/// The reason for refusing a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
     pub(crate) status: StatusCode,
@@ -32,7 +33,7 @@ impl Hosts {
         Self { listen, configured: configured.iter().map(|host| host.to_lowercase()).collect() }
     }
 
-    /// The host that a request is addressed to, with its port if it names one.
+    /// The host named in a request, with its port if present.
     pub(crate) fn host(
         &self,
         uri: &Uri,
@@ -49,7 +50,7 @@ impl Hosts {
             }
             (None, _) => None,
         };
-        // The address of a request to a proxy counts before its header.
+        // The authority of an absolute URI takes precedence over the header.
         let named = uri.authority().map(axum::http::uri::Authority::as_str).or(field);
         let Some(named) = named else { return Ok(self.listen.to_string()) };
         let name = without_port(named).ok_or_else(|| bad("invalid Host header"))?;
@@ -74,12 +75,12 @@ impl Hosts {
     }
 }
 
-/// Whether the configuration may name such a host: a name or an address without a port.
+/// Returns whether `host` is a name or an address without a port.
 pub(crate) fn is_host(host: &str) -> bool {
     without_port(host) == Some(host)
 }
 
-/// The host of `host:port`. `None` for what is not a host.
+/// The host of `host:port`. `None` if the host is invalid.
 fn without_port(named: &str) -> Option<&str> {
     let host = if named.starts_with('[') {
         &named[..=named.find(']')?]
@@ -95,7 +96,7 @@ fn without_port(named: &str) -> Option<&str> {
     (is_host && (port.is_empty() || is_port(port))).then_some(host)
 }
 
-/// The address that a host is, if it is one.
+/// Parses a host as an address.
 fn address(host: &str) -> Option<IpAddr> {
     match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
         Some(v6) => v6.parse::<Ipv6Addr>().ok().map(|address| IpAddr::V6(address).to_canonical()),
@@ -109,7 +110,7 @@ mod tests {
 
     use super::*;
 
-    /// The status of a request with these Host headers; 200 if it is served.
+    /// The status of a request with these `Host` headers; 200 if it is served.
     fn status(hosts: &Hosts, uri: &str, fields: &[&str], version: Version) -> u16 {
         let mut headers = HeaderMap::new();
         for field in fields {

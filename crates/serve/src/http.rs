@@ -1,8 +1,8 @@
 //! Routes: the page at `/` and `/search`, cached copies, and JSON under `/api`.
 //!
-//! **Invariant.** Every answer carries a policy that lets the browser load nothing from elsewhere. Only requests to a known
-//! host are answered. No request ranks more than [`DEPTH_MAX`] results. Long work and reading of files run in the
-//! [`Pool`](crate::pool::Pool).
+//! **Invariant.** Every answer has a content security policy that forbids loading from other hosts. Only requests
+//! to a known host are answered. No request ranks more than [`DEPTH_MAX`] results. Long work and file access run
+//! in the [`Pool`](crate::pool::Pool).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -27,15 +27,15 @@ use crate::hosts::{Hosts, Refused};
 use crate::state::State;
 use crate::{Config, Engine, Question, ServeError, page};
 
-/// Results on one page, or in one answer of the API.
+/// The maximum number of results on one page or in one answer of the API.
 pub const RESULTS_MAX: usize = 100;
-/// Results deeper than this are not shown.
+/// The maximum number of ranked results.
 pub(crate) const DEPTH_MAX: usize = 10_000;
-/// No script, no foreign host; style, frames and forms only from here.
+/// The content security policy: no scripts and no other hosts. Style, frames and forms come from this host.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; \
     frame-src 'self'; form-action 'self'; base-uri 'none'";
 
-/// What the search page can be asked.
+/// The parameters of a search.
 #[derive(Deserialize)]
 struct Asked {
     #[serde(default, deserialize_with = "without_controls")]
@@ -45,7 +45,7 @@ struct Asked {
     #[serde(default)]
     offset: usize,
     k: Option<usize>,
-    /// Blank: none.
+    /// The topic; blank for no topic.
     #[serde(default, deserialize_with = "without_controls")]
     topic: String,
     #[serde(default)]
@@ -66,7 +66,7 @@ struct AskedText {
     q: String,
 }
 
-/// A text that is repeated in the answer.
+/// Reads a text without its control characters, since the answer repeats it.
 fn without_controls<'de, D: Deserializer<'de>>(text: D) -> Result<String, D::Error> {
     let text = Cow::<'de, str>::deserialize(text)?;
     Ok(::page::without_controls(&text).into_owned())
@@ -77,7 +77,7 @@ struct AskedUrl {
     url: String,
 }
 
-/// The parameters of an address; where they cannot be read, a page or an object that says so.
+/// Extracts the parameters of an address. Invalid parameters produce an error page, or a JSON error under `/api/`.
 struct Asking<T>(T);
 
 impl<T: DeserializeOwned> FromRequestParts<Arc<State>> for Asking<T> {
@@ -101,7 +101,7 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<State>> for Asking<T> {
     }
 }
 
-/// What is wrong with the parameters, without the names of our insides and in words for people.
+/// Describes an error in the parameters for users, without internal type names.
 fn reason(rejection: &QueryRejection) -> String {
     let text = rejection.body_text();
     let text = text.rsplit_once("query string: ").map_or(text.as_str(), |(_, reason)| reason);
@@ -121,7 +121,7 @@ fn reason(rejection: &QueryRejection) -> String {
 }
 
 impl AskedUrl {
-    /// As the archive spells it.
+    /// The URL in the normalised form that the archive uses.
     fn normalised(&self) -> String {
         ::page::normalise(&self.url, None, &::page::Limits::default())
             .map_or_else(|_| self.url.clone(), String::from)
@@ -134,7 +134,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// Opens the index and all that results need.
+    /// Opens the index and the files that results need.
     pub fn open(
         collection: Collection,
         config: Config,
@@ -143,7 +143,7 @@ impl Site {
         Ok(Self { state: Arc::new(State::open(collection, config, query)?) })
     }
 
-    /// Answers requests on `listener` until `shutdown` is over.
+    /// Answers requests on `listener` until `shutdown` completes.
     pub async fn serve(
         self,
         listener: TcpListener,
@@ -187,11 +187,11 @@ fn router(state: Arc<State>, hosts: Arc<Hosts>) -> Router {
         .with_state(state)
 }
 
-/// The host that a request is addressed to, as it was checked.
+/// The checked host of a request.
 #[derive(Clone)]
 struct Host(String);
 
-/// Refuses requests that are addressed to a host which this server is not.
+/// Refuses requests for an unknown host.
 async fn check_host(hosts: &Hosts, title: &str, mut request: Request, next: Next) -> Response {
     match hosts.host(request.uri(), request.headers(), request.version()) {
         Ok(host) => {
@@ -210,7 +210,7 @@ async fn check_host(hosts: &Hosts, title: &str, mut request: Request, next: Next
     }
 }
 
-/// Headers that every answer carries unless it has its own.
+/// Adds the security headers that an answer does not set itself.
 async fn guard(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
@@ -330,8 +330,8 @@ fn api_failure(error: &ServeError) -> Response {
     refuse(error, Json(body))
 }
 
-/// That the server runs, and whether the index is whole: a status of 200 in both cases. A busy server answers as it does
-/// to a search.
+/// Reports that the server runs and whether the index is intact. The status is 200 even for a damaged index.
+/// A busy server answers 503.
 async fn health(Shared(state): AppState) -> Response {
     let engine = state.engine();
     let (documents, generation) = (engine.document_count(), engine.generation());
@@ -372,7 +372,7 @@ fn missing(title: &str, url: &str) -> Response {
     (StatusCode::NOT_FOUND, page::notice(title, &text)).into_response()
 }
 
-/// An answer with the status of an error. A busy server says when to ask again.
+/// A response with the status for `error`. A busy server adds `Retry-After`.
 fn refuse(error: &ServeError, body: impl IntoResponse) -> Response {
     let status = match error {
         ServeError::Busy => StatusCode::SERVICE_UNAVAILABLE,

@@ -1,11 +1,11 @@
 //! The search page, cached copies and the JSON interface, over HTTP.
 //!
-//! What lives here: [`Engine`], everything a search needs opened together (the command line uses it
-//! too), and [`Site`], the HTTP server around it. What does not: how the index was built.
+//! [`Engine`] opens everything a search needs; the command line uses it too. [`Site`] is the HTTP server.
+//! Other crates build the index.
 //!
-//! **Invariant.** Crawled text reaches a page only through `maud`, which escapes it. A cached copy is written
-//! anew of text and known elements, and shown in a frame without scripts, forms or network. No page needs
-//! JavaScript, and no page makes the browser connect to another host.
+//! **Invariant.** Crawled text reaches a page only through `maud`, which escapes it. A cached copy is rebuilt
+//! from text and known elements. Its frame blocks scripts, forms and network access. Pages work without
+//! JavaScript. No page makes the browser connect to another host.
 #![forbid(unsafe_code)]
 
 mod config;

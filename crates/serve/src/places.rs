@@ -1,10 +1,10 @@
-//! The places for connections, and which connection gives way when they are all taken.
+//! The places for connections, and the choice of the connection to close when all places are taken.
 //!
-//! A new connection always gets a place while some other one waits for its client: the one that has made
-//! no progress for longest is closed, first among those of the same address if the address has too many.
-//! A connection is not closed for another between a request and the head of its answer.
+//! If no place is free, the connection without progress for the longest time is closed. If one address has
+//! too many connections, the closed connection is one of that address. A connection is never closed for
+//! another between a request and the head of its answer.
 //!
-//! **Invariant.** At most [`PLACES`] connections are open, and at most [`PER_ADDRESS`] of one address.
+//! **Invariant.** At most [`PLACES`] connections are open, and at most [`PER_ADDRESS`] from one address.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-/// Connections at a time. With the files of an index they fit into a limit of 1,024 descriptors.
+/// The maximum number of connections. With the files of an index they fit into a limit of 1,024 descriptors.
 const PLACES: usize = 768;
-/// Connections of one address at a time.
+/// The maximum number of connections from one address.
 const PER_ADDRESS: usize = 256;
-/// The significant bits of an IPv6 address: one customer has all addresses below them.
+/// The mask of the network in an IPv6 address: one customer usually has a whole /64 network.
 const V6_NETWORK: u128 = !0 << 64;
 
 /// All connections that are open.
@@ -30,9 +30,9 @@ pub(crate) struct Places {
 /// An open connection.
 struct Connection {
     address: IpAddr,
-    /// When it made progress last, on the clock of the places.
+    /// The time of the last progress, on the clock of [`Places`].
     progress: AtomicU64,
-    /// Whether a request of it is being answered.
+    /// Whether the server is answering a request of this connection.
     is_busy: AtomicBool,
     close: Notify,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Seat {
 }
 
 impl Places {
-    /// A place for a new connection. `None` if there is no place and every connection is busy.
+    /// Takes a place for a new connection. `None` if no place is free and every candidate for closing is busy.
     pub(crate) fn take(places: &Arc<Self>, address: IpAddr) -> Option<Seat> {
         let address = network(address);
         let mut taken = places.taken();
@@ -64,7 +64,7 @@ impl Places {
         Some(Seat { places: Arc::clone(places), connection })
     }
 
-    /// Closes the idlest connection, if one is not busy.
+    /// Closes the connection without progress for the longest time, unless all are busy.
     pub(crate) fn close_one(&self) {
         let _ = close_idlest(&mut self.taken(), None);
     }
@@ -84,7 +84,7 @@ impl Seat {
         self.connection.progress.store(self.places.tick(), Ordering::Relaxed);
     }
 
-    /// Waits for `answer`; until then the connection keeps its place.
+    /// Waits for `answer`. Meanwhile the connection keeps its place.
     pub(crate) async fn while_busy<T>(&self, answer: impl Future<Output = T>) -> T {
         self.connection.is_busy.store(true, Ordering::Relaxed);
         let answer = answer.await;
@@ -93,7 +93,7 @@ impl Seat {
         answer
     }
 
-    /// Returns whether so few places are left that connections should not be kept open.
+    /// Returns whether few places are left, so that connections should close after their answer.
     pub(crate) fn is_crowded(&self) -> bool {
         let is_scarce = |taken: usize, of: usize| taken > of / 4 * 3;
         let taken = self.places.taken();
@@ -117,8 +117,8 @@ fn count(taken: &[Arc<Connection>], address: IpAddr) -> usize {
     taken.iter().filter(|connection| connection.address == address).count()
 }
 
-/// Closes the connection without progress for longest, among those of `address` if there is one. `None` if
-/// all are busy.
+/// Closes the connection without progress for the longest time, only among those of `address` if given.
+/// `None` if all are busy.
 fn close_idlest(taken: &mut Vec<Arc<Connection>>, address: Option<IpAddr>) -> Option<()> {
     let may_close = |connection: &Connection| {
         !connection.is_busy.load(Ordering::Relaxed)

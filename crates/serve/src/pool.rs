@@ -1,10 +1,10 @@
-//! The threads that do the tasks of requests: few of them, a short queue, and a time limit.
+//! A pool of threads for the tasks of requests, with a short queue and a time limit.
 //!
-//! A bounded number of threads bounds memory: each search needs some megabytes, and each thread has a heap of its own. There
-//! are more threads than processors, so that a light search runs beside some heavy ones and need not wait for their end.
+//! The number of threads limits memory: each search needs some megabytes, and each thread has its own heap.
+//! The pool has more threads than processors, so a light search can run beside heavy ones.
 //!
-//! **Invariant.** The number of running tasks is bounded, and so is the number of waiting ones. The [`Stop`] of a task is set
-//! at its time limit, when its request is dropped because the client hung up, and by [`Pool::stop_all`].
+//! **Invariant.** The numbers of running and waiting tasks are bounded. The [`Stop`] of a task is set at its
+//! time limit, when its client hangs up, and by [`Pool::stop_all`].
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use tokio::time::sleep;
 
 use crate::ServeError;
 
-/// Threads for each processor.
+/// The number of threads for each processor.
 const THREADS: usize = 8;
-/// Requests that wait, for each thread.
+/// The maximum number of waiting requests for each thread.
 const WAITING: usize = 4;
 
 /// Runs the tasks of requests.
@@ -29,13 +29,13 @@ pub(crate) struct Pool {
     places: Arc<Semaphore>,
     /// A permit for each task that runs.
     threads: Arc<Semaphore>,
-    /// How long a task may wait, and then run.
+    /// The time limit for waiting, and again for running.
     time_max: Option<Duration>,
     is_ending: watch::Sender<bool>,
 }
 
 impl Pool {
-    /// A pool for the processors of this machine. `time_ms_max` is the time limit, 0 for none.
+    /// A pool sized for the processors of this machine. `time_ms_max` is the time limit; 0 means no limit.
     pub(crate) fn of_machine(time_ms_max: u64) -> Pool {
         let threads = THREADS * available_parallelism().map_or(1, NonZero::get);
         Pool::new(threads, threads * WAITING, time_ms_max)
@@ -62,7 +62,7 @@ impl Pool {
         let stop = Stop::default();
         let hung_up = SetWhenDropped(stop.clone());
         let mut done = spawn_blocking(move || {
-            // Free once the task has ended, also if no client waits for it any more.
+            // Released at the end of the task, even if its client has left.
             let _held = (place, thread);
             task(&stop)
         });
@@ -75,7 +75,7 @@ impl Pool {
         result.map_err(|_| ServeError::Stopped)
     }
 
-    /// What a future gives; `None` if the time is over before, or the pool ends.
+    /// The output of `future`. `None` if the time limit or the end of the pool comes first.
     async fn in_time<T>(&self, future: impl Future<Output = T>) -> Option<T> {
         let mut is_ending = self.is_ending.subscribe();
         let time_over = async {
@@ -92,13 +92,13 @@ impl Pool {
         }
     }
 
-    /// Stops all tasks that run or wait, and all later ones.
+    /// Stops all running, waiting and later tasks.
     pub(crate) fn stop_all(&self) {
         self.is_ending.send_replace(true);
     }
 }
 
-/// Stops a task with its request: a client that hangs up drops it.
+/// Sets the [`Stop`] of a task when its request is dropped, for example because the client hung up.
 struct SetWhenDropped(Stop);
 
 impl Drop for SetWhenDropped {
@@ -209,7 +209,7 @@ mod tests {
         });
     }
 
-    /// The only thread does a task that never ends by itself, for a client that leaves.
+    /// The only thread runs an endless task for a client that leaves.
     #[test]
     fn a_client_that_hangs_up_ends_its_task() {
         let pool = Arc::new(Pool::new(1, 1, 0));

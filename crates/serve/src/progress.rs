@@ -1,6 +1,6 @@
-//! A connection that fails when its client does not take what it is sent.
+//! A connection that fails when its client stops reading.
 //!
-//! **Invariant.** A write that has waited for [`STALLED_MS`] without a byte taken is an error.
+//! **Invariant.** A write fails after [`STALLED_MS`] without a byte accepted.
 
 use std::io;
 use std::pin::Pin;
@@ -13,14 +13,14 @@ use tokio::time::{Sleep, sleep};
 
 use crate::places::Seat;
 
-/// How long a client may take none of an answer.
+/// The time a write may wait for the client to read.
 const STALLED_MS: u64 = 15_000;
 
 /// A stream whose reads and writes are reported to its seat.
 pub(crate) struct Progress<S> {
     stream: S,
     seat: Arc<Seat>,
-    /// Runs while a write waits.
+    /// The timer of a waiting write.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
@@ -29,7 +29,7 @@ impl<S> Progress<S> {
         Self { stream, seat, stalled: None }
     }
 
-    /// The outcome of a write, or an error if writes have waited for too long.
+    /// Returns the outcome of a write, or an error if writes have waited too long.
     fn within_time(
         &mut self,
         context: &mut Context<'_>,

@@ -1,8 +1,7 @@
-//! The engine behind the server, exchanged when the collection has another index or other ranks, or when the files of its
-//! index were changed.
+//! The shared state of all requests. It replaces its engine when the index, its files or the ranks change.
 //!
-//! **Invariant.** A request keeps the engine it began with; an index that cannot be opened never
-//! replaces one that works. The damage that was found last is known until the bytes there are what was written.
+//! **Invariant.** A request keeps the engine it began with. An index that cannot be opened never replaces a
+//! working one. The damage found last is reported until the bytes are as written again.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -16,22 +15,22 @@ use crate::engine::Change;
 use crate::pool::Pool;
 use crate::{Config, Engine, ServeError};
 
-/// How often the index is looked at.
+/// The interval between checks for a changed index.
 const RELOAD_MS: u64 = 1000;
 
-/// What every request sees.
+/// The state shared by all requests.
 pub(crate) struct State {
     pub(crate) config: Config,
     collection: Collection,
     pub(crate) query: query::Config,
     pub(crate) pool: Pool,
     engine: RwLock<Arc<Engine>>,
-    /// What was found last.
+    /// The damage found last.
     damage: Mutex<Option<Damage>>,
     pub(crate) copies: Copies,
 }
 
-/// Damage of the index that kept an answer back: an engine that is opened anew knows nothing of it.
+/// Damage of the index that prevented an answer. It is kept here because a newly opened engine has no record of it.
 #[derive(Clone, PartialEq, Eq)]
 struct Damage {
     file: PathBuf,
@@ -52,7 +51,7 @@ impl State {
         Ok(Self { config, collection, query, pool, engine, damage, copies })
     }
 
-    /// The engine of now.
+    /// The current engine.
     pub(crate) fn engine(&self) -> Arc<Engine> {
         Arc::clone(&self.engine.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -65,7 +64,7 @@ impl State {
         let engine = self.engine();
         let worker = Arc::clone(&engine);
         let result = match self.pool.run(move |stop| work(&worker, stop)).await {
-            // Bytes that change while they are read may make their reader panic.
+            // The task panicked. Bytes that change during a read can cause that.
             Err(ServeError::Stopped) => {
                 let looked = self.pool.run(move |_| engine.intact()).await;
                 Err(looked.ok().and_then(Result::err).unwrap_or(ServeError::Stopped))
@@ -75,7 +74,7 @@ impl State {
         result.inspect_err(|error| self.note(error))
     }
 
-    /// Keeps what damage was found, if an error is of that.
+    /// Records the damage if `error` reports damage of the index.
     fn note(&self, error: &ServeError) {
         if let Some((file, offset)) = error.damage() {
             let damage = Damage { file: file.to_path_buf(), offset, what: error.to_string() };
@@ -83,12 +82,12 @@ impl State {
         }
     }
 
-    /// Never locked while anything is read.
+    /// Locks the damage record. The lock is never held during file access.
     fn damage(&self) -> MutexGuard<'_, Option<Damage>> {
         self.damage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is wrong with the index, as far as anybody has come across it, and it still is. Reads files.
+    /// The damage found in the index so far, if it persists. Reads files.
     pub(crate) fn fault(&self) -> Option<String> {
         let engine = self.engine();
         if let Err(error) = engine.intact() {
@@ -99,12 +98,12 @@ impl State {
         if !engine.is_whole_at(&known.file, known.offset) {
             return Some(known.what);
         }
-        // Unless something else was found meanwhile.
+        // Another request may have recorded different damage.
         self.damage().take_if(|damage| *damage == known);
         None
     }
 
-    /// Looks for a newer index for ever.
+    /// Checks for a newer index periodically, without end.
     pub(crate) async fn keep_fresh(self: Arc<Self>) {
         let mut interval = tokio::time::interval(Duration::from_millis(RELOAD_MS));
         loop {

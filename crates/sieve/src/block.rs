@@ -2,19 +2,23 @@
 //!
 //! What lives here: the bytes of one block, both ways. What does not: files; see `run.rs`.
 //!
-//! A block is a head (number of signatures, width of a gap in bits, length of the gaps in bytes,
-//! first signature), the gap of every further signature to the one before, less one, all of one
-//! width, and the CRC-32 of all that. A block of no signatures ends a run; it has the number of all
-//! signatures of the run in place of the first one, and the CRC-32 of the heads of all blocks before it in
-//! place of the gaps: heads are believed before their blocks are read. Random signatures have geometric gaps, for
-//! which a Golomb code would be the best; one width for all, that of the greatest, loses about
-//! three bits a signature to it and decodes without a branch.
+//! A block is a head, the gaps and the CRC-32 of both. The head holds the number of signatures, the
+//! width of a gap in bits, the length of the gaps in bytes and the first signature. A gap is the
+//! difference between a signature and the one before it, minus one. All gaps of a block have one
+//! width.
+//!
+//! A block without signatures ends a run. In its head, the number of all signatures of the run
+//! replaces the first signature. The CRC-32 of the heads of all earlier blocks replaces the gaps,
+//! because a reader trusts the heads before it reads the blocks.
+//!
+//! Random signatures have geometric gaps, for which a Golomb code is optimal. One width, that of
+//! the greatest gap, costs about three bits a signature more. It decodes without a branch.
 //!
 //! **Invariant.** [`decode`] accepts exactly what [`encode`] writes.
 
 use codes::fixed;
 
-/// How many signatures a block holds; the last one of a run may hold fewer.
+/// The most signatures in a block. Only the last block of a run may hold fewer.
 pub(crate) const SIGNATURES_MAX: usize = 4096;
 
 /// The length of the longest block in bytes.
@@ -28,17 +32,17 @@ pub(crate) const HEAD_BYTES: usize = 16;
 
 const CHECKSUM_BYTES: usize = 4;
 
-/// What a run holds, as the block that ends it has it.
+/// The contents of a run, as recorded in the block that ends it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Summary {
-    /// How many signatures.
+    /// The number of signatures.
     pub(crate) total: u64,
-    /// Of the heads of the blocks, one after the other.
+    /// The checksum of the heads of all blocks, in order.
     heads: crc32fast::Hasher,
 }
 
 impl Summary {
-    /// Takes in the next block, by its head.
+    /// Adds the next block, given its head.
     pub(crate) fn add(&mut self, head: [u8; HEAD_BYTES]) {
         self.total += Head::read(head).count as u64;
         self.heads.update(&head);
@@ -49,20 +53,20 @@ impl Summary {
     }
 }
 
-/// What a block says of itself before its gaps.
+/// The part of a block before its gaps.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Head {
-    /// How many signatures it holds; none if it ends a run.
+    /// The number of signatures; 0 in the block that ends a run.
     pub(crate) count: usize,
     /// The width of a gap in bits.
     width: u32,
     gap_bytes: usize,
-    /// The first signature, or the number of all.
+    /// The first signature; in the block that ends a run, the number of all signatures.
     pub(crate) first: u64,
 }
 
 impl Head {
-    /// Reads it, unchecked: the checksum is that of the whole block.
+    /// Reads a head without a check. The checksum covers the whole block.
     pub(crate) fn read(bytes: [u8; HEAD_BYTES]) -> Self {
         let [c0, c1, width, _, g0, g1, g2, g3, first @ ..] = bytes;
         Self {

@@ -1,17 +1,17 @@
-//! [`BloomSieve`]: a Bloom filter of fixed size in memory, and a queue on disk (S3).
+//! [`BloomSieve`]: a Bloom filter of fixed size in memory, and a queue on disk.
 //!
 //! What lives here: the sieve around the two filters of `filter.rs`. What does not: exactness. A new
 //! key that seems to be known is lost, at the rate that [`Stats::false_positive_rate`] estimates.
 //!
-//! **Memory.** The filter, whose size capacity and precision give, and a buffer of 64 KiB. More keys
-//! than planned make the sieve less precise, not larger.
+//! **Memory.** The sieve holds the filter and a buffer of 64 KiB. Capacity and precision determine
+//! the size of the filter. More keys than planned make the sieve less precise, not larger.
 //!
-//! **Durability.** [`Sieve::sync`] brings the queue to disk and then writes the whole filter beside
-//! the old one and renames it. [`BloomSieve::open`] finds the sieve exactly as it was at the last
-//! sync, whenever the process or the machine died.
+//! **Durability.** [`Sieve::sync`] brings the queue to disk. It then writes the whole filter to a
+//! second file and renames that file over the old one. After a crash of the process or the machine,
+//! [`BloomSieve::open`] restores the sieve as it was at the last sync.
 //!
-//! **Invariant.** A key is in the queue if and only if it changed the filter and was not emitted yet;
-//! the queue is in order of first offer. No key is emitted twice.
+//! **Invariant.** A key is in the queue if and only if it changed the filter and was not emitted
+//! yet. The queue is in order of first offer. No key is emitted twice.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,25 +34,25 @@ pub struct BloomSieve {
 }
 
 impl BloomSieve {
-    /// An empty sieve for `capacity` keys with false positives at a rate of 2^−`precision`; its
-    /// files are in `dir`, those of an earlier one are removed.
+    /// Creates an empty sieve for `capacity` keys. Its rate of false positives at capacity is
+    /// 2^−`precision`. Its files are in `dir`; files of an earlier sieve there are removed.
     pub fn create(dir: &Path, capacity: u64, precision: u32) -> Result<Self, SieveError> {
         Self::begin(dir, Filter::new(Spread::Whole, capacity, precision))
     }
 
-    /// The same with the bits of a key in one line of the processor's cache: faster, and less
-    /// precise in the same memory.
+    /// Creates an empty sieve like [`BloomSieve::create`], but with the bits of a key in one cache
+    /// line. It is faster, and less precise in the same memory.
     pub fn create_blocked(dir: &Path, capacity: u64, precision: u32) -> Result<Self, SieveError> {
         Self::begin(dir, Filter::new(Spread::Blocks, capacity, precision))
     }
 
-    /// The sieve in `dir` as it was at its last sync, with the capacity and precision it had; a
-    /// new one of these if there is none.
+    /// Opens the sieve in `dir` as it was at its last sync. A stored sieve keeps its own capacity
+    /// and precision. If `dir` has no sieve, a new one with the given values is created.
     pub fn open(dir: &Path, capacity: u64, precision: u32) -> Result<Self, SieveError> {
         Self::resume(dir, Filter::new(Spread::Whole, capacity, precision))
     }
 
-    /// The same for a sieve made by [`BloomSieve::create_blocked`].
+    /// Opens a sieve like [`BloomSieve::open`], for sieves made by [`BloomSieve::create_blocked`].
     pub fn open_blocked(dir: &Path, capacity: u64, precision: u32) -> Result<Self, SieveError> {
         Self::resume(dir, Filter::new(Spread::Blocks, capacity, precision))
     }
@@ -87,12 +87,13 @@ impl BloomSieve {
     }
 }
 
-/// What a snapshot holds before the words of the filter, of which an empty one has none.
+/// How many numbers a snapshot holds before the words of the filter. The first snapshot of a sieve
+/// has no words.
 const STATE_NUMBERS: usize = 7;
 
 impl Sieve for BloomSieve {
     fn offer_signed(&mut self, signature: Signature, key: &[u8]) -> Result<(), SieveError> {
-        // First the queue: if it cannot take the key, the filter must not know it.
+        // The queue comes first: if it cannot take the key, the filter must not know the key.
         let end = self.frontier.end();
         self.frontier.append(key)?;
         self.offered += 1;

@@ -1,19 +1,19 @@
 //! [`SieveError`]: what can go wrong in a sieve.
 //!
-//! What lives here: the one error type of the crate. **Invariant.** Whatever concerns a file names
-//! it, and the byte where there is one.
+//! What lives here: the one error type of the crate. **Invariant.** An error about a file names the
+//! file, and the byte if there is one.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a sieve could not do what it was asked to.
+/// The reason why an operation of a sieve failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SieveError {
     /// The operating system refused. Make room or give access and call again: nothing is lost.
     #[error("cannot {action} sieve file {path}")]
     Io {
-        /// What was tried: "create", "read", "write", …
+        /// The attempted action: "create", "read", "write", …
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
@@ -28,13 +28,13 @@ pub enum SieveError {
         path: PathBuf,
         /// Where the damaged part begins.
         offset: u64,
-        /// What is wrong with it.
+        /// A description of the damage.
         what: &'static str,
     },
     /// The embedded store refused. It may have been damaged, or the disk is full.
     #[error("cannot {action} sieve store {path}")]
     Store {
-        /// What was tried: "open", "read", "write".
+        /// The attempted action: "open", "read" or "write".
         action: &'static str,
         /// The folder of the store.
         path: PathBuf,

@@ -3,14 +3,15 @@
 //! What lives here: size and number of hashes from a capacity and a precision, the bits, and the
 //! rates of false positives. What does not: keys and files; see `bloom.rs`.
 //!
-//! **Size.** For *n* signatures and a precision *d*: *m* = 1.44·*d*·*n* bits and *d* hashes, which give
-//! false positives at a rate of 2^−*d* when *n* are in. More than *n* may be put in: the rate grows.
+//! **Size.** A filter for *n* signatures and a precision *d* has *m* = 1.44·*d*·*n* bits and *d*
+//! hashes. With *n* signatures its rate of false positives is 2^−*d*. It accepts more than *n*: the
+//! rate grows.
 //!
-//! **Hashes.** The *i*-th is *a*·*i* + *b* modulo 2⁶⁴, for two numbers *a* and *b* made from the
-//! signature. Over all bits it is scaled to *m*; in a block, the highest nine of its bits choose one
-//! of 512, and the signature itself the block.
+//! **Hashes.** The *i*-th hash is *a*·*i* + *b* modulo 2⁶⁴. The numbers *a* and *b* are made from
+//! the signature. A filter over all bits scales the hash to *m*. In a block, its highest nine bits
+//! choose one of 512 bits; the signature itself chooses the block.
 //!
-//! **Invariant.** What was inserted is found. No bit is ever cleared.
+//! **Invariant.** The filter finds every inserted signature. No bit is ever cleared.
 //!
 //! **Reference.** B. H. Bloom, "Space/time trade-offs in hash coding with allowable errors", CACM
 //! 13(7), 1970; A. Kirsch, M. Mitzenmacher, "Less hashing, same performance", ESA 2006, for *a*·*i* +
@@ -23,7 +24,7 @@ use crate::header::Kind;
 /// Words of a block: 64 bytes, one line of the processor's cache.
 const BLOCK_WORDS: usize = 8;
 const BLOCK_BITS: u64 = 512;
-/// Of so many blocks the rate of the whole filter is estimated.
+/// The most blocks from which the rate of the whole filter is estimated.
 const SAMPLE_BLOCKS: usize = 1024;
 
 /// How the bits of a key are spread.
@@ -35,7 +36,7 @@ pub(crate) enum Spread {
     Blocks,
 }
 
-/// The bits, and what is known of them.
+/// A Bloom filter of signatures.
 #[derive(Debug)]
 pub(crate) struct Filter {
     spread: Spread,
@@ -55,8 +56,8 @@ impl Filter {
         Self { spread, capacity, precision, words: vec![0; words], ones: 0 }
     }
 
-    /// The filter with these words, or an empty one if there are none; `None` if they are not as many
-    /// as it takes.
+    /// The filter with `words`, or an empty filter if `words` is empty. `None` if `capacity` or
+    /// `precision` is 0, or if the number of words does not fit them.
     pub(crate) fn with_words(
         spread: Spread,
         capacity: u64,
@@ -90,7 +91,7 @@ impl Filter {
         size_of_val(self.words.as_slice()) as u64
     }
 
-    /// The kind of the file that holds it.
+    /// The kind of the file that holds the filter.
     pub(crate) fn kind(&self) -> Kind {
         match self.spread {
             Spread::Whole => Kind::Bloom,
@@ -106,7 +107,7 @@ impl Filter {
         &self.words
     }
 
-    /// Puts `signature` in. False if it was there, or seemed to be.
+    /// Inserts `signature`. Returns false if it was in the filter, or seemed to be.
     pub(crate) fn insert(&mut self, signature: Signature) -> bool {
         let ones = self.ones;
         for bit in self.bits_of(signature) {
@@ -118,7 +119,7 @@ impl Filter {
         self.ones > ones
     }
 
-    /// Whether `signature` is there, or seems to be.
+    /// Returns whether `signature` is in the filter, or seems to be.
     pub(crate) fn has(&self, signature: Signature) -> bool {
         self.bits_of(signature).all(|bit| self.words[bit / 64] >> (bit % 64) & 1 == 1)
     }

@@ -1,11 +1,11 @@
 //! [`Frontier`]: the set F, new keys that wait for a flush, in a file.
 //!
-//! What lives here: the file, how far it was emitted, and which part of it the last sync relies on.
-//! What does not: which keys are new.
+//! What lives here: the file, the end of its emitted part, and the part that the last sync relies
+//! on. What does not: the decision which keys are new.
 //!
-//! **Invariant.** Emitted are the keys up to `emitted_end`, in order, each once. Nothing before
-//! `synced_end` is written over until a later sync no longer needs it: after a kill the keys that
-//! waited at the last sync still wait.
+//! **Invariant.** The keys up to `emitted_end` were emitted in order, each once. Nothing before
+//! `synced_end` is overwritten until a later sync makes it unnecessary. So keys that waited at the
+//! last sync still wait after a crash.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub(crate) struct Frontier {
     synced_end: u64,
 }
 
-/// Which part of the file waited at a sync.
+/// The part of the file that waited at a sync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) start: u64,
@@ -37,13 +37,13 @@ impl Span {
 }
 
 impl Frontier {
-    /// No keys; those of an earlier sieve in `dir` are gone.
+    /// Creates a frontier without keys. Keys of an earlier sieve in `dir` are lost.
     pub(crate) fn create(dir: &Path) -> Result<Self, SieveError> {
         let keys = KeyFile::create(dir.join(NAME), Kind::Frontier)?;
         Ok(Self { keys, emitted_end: header::LEN, synced_end: header::LEN })
     }
 
-    /// The keys in `dir` that waited at a sync. If none did, what the file holds is of no use.
+    /// Opens the keys in `dir` that waited at a sync. If no key waited, the file is emptied.
     pub(crate) fn open(dir: &Path, waiting: Span) -> Result<Self, SieveError> {
         if waiting == Span::EMPTY {
             return Self::create(dir);
@@ -60,7 +60,7 @@ impl Frontier {
         self.keys.end()
     }
 
-    /// Takes back what was appended from `end` on.
+    /// Removes the keys that were appended from `end` on.
     pub(crate) fn truncate(&mut self, end: u64) {
         self.keys.truncate(end);
     }
@@ -69,7 +69,7 @@ impl Frontier {
         self.keys.memory_bytes()
     }
 
-    /// Hands the keys out that wait, and counts them.
+    /// Hands the waiting keys to `emit` and adds their number to `emitted`.
     pub(crate) fn emit(
         &mut self,
         emitted: &mut u64,
@@ -92,8 +92,8 @@ impl Frontier {
         Ok(())
     }
 
-    /// Brings what waits safely to disk. A snapshot that names the answer may be written next, and
-    /// then [`Frontier::synced`] is called.
+    /// Brings the waiting keys safely to disk and returns their part of the file. The caller writes
+    /// a snapshot that names it, and then calls [`Frontier::synced`].
     pub(crate) fn sync(&mut self) -> Result<Span, SieveError> {
         if self.emitted_end == self.keys.end() {
             return Ok(Span::EMPTY);
@@ -102,7 +102,8 @@ impl Frontier {
         Ok(Span { start: self.emitted_end, end: self.keys.end() })
     }
 
-    /// A snapshot names `waiting`, so what the one before relied on is free.
+    /// Releases the part that only the snapshot before relied on. Call it once a snapshot names
+    /// `waiting`.
     pub(crate) fn synced(&mut self, waiting: Span) -> Result<(), SieveError> {
         self.synced_end = waiting.end;
         if waiting == Span::EMPTY {

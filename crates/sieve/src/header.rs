@@ -1,8 +1,8 @@
 //! The sixteen bytes with which every sieve file begins.
 //!
-//! What lives here: magic, kind, version and their checksum, and the two ways a file fails. What
-//! does not: what follows the header; see `run.rs`, `keys.rs` and `snapshot.rs`, and `docs/formats/sieve.md` for
-//! the exact bytes of all of it.
+//! What lives here: magic, kind, version and their checksum, and the errors of a file. What does
+//! not: the contents after the header; see `run.rs`, `keys.rs` and `snapshot.rs`. The exact bytes
+//! are in `docs/formats/sieve.md`.
 //!
 //! **Invariant.** A file of another kind, of another version or of another program is refused by
 //! its header.
@@ -20,21 +20,21 @@ const BYTES: usize = 16;
 const MAGIC: [u8; 8] = *b"cr-sieve";
 const VERSION: u8 = 3;
 
-/// What a file holds; A, F and Z are the letters that S5 of the specification gives them.
+/// The contents of a file. The letters A, F and Z are those of `docs/formats/sieve.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Keys encountered since the last merge.
     Encountered = b'A' as isize,
-    /// A Bloom filter and what goes with it.
+    /// A Bloom filter and the state of its sieve.
     Bloom = b'B' as isize,
-    /// The same with blocks.
+    /// A blocked Bloom filter and the state of its sieve.
     BlockedBloom = b'L' as isize,
     /// New keys that wait for a flush.
     Frontier = b'F' as isize,
-    /// How far the store of an LSM sieve must have come.
+    /// The number of commits that the store of an LSM sieve must have.
     #[cfg(feature = "lsm")]
     Lsm = b'M' as isize,
-    /// Which runs an offline sieve has, and what goes with them.
+    /// The names of the runs of an offline sieve, and the rest of its state.
     Offline = b'O' as isize,
     /// Sorted signatures of the keys seen.
     Seen = b'Z' as isize,
@@ -55,7 +55,7 @@ fn encode_version(kind: Kind, version: u8) -> [u8; BYTES] {
     header
 }
 
-/// A file of this kind without contents; what was at `path` is gone.
+/// Creates a file of this kind without contents. An earlier file at `path` is lost.
 pub(crate) fn create(kind: Kind, path: &Path) -> Result<File, SieveError> {
     let mut options = File::options();
     let options = options.read(true).write(true).create(true).truncate(true);
@@ -77,12 +77,12 @@ pub(crate) fn check(input: &mut impl io::Read, kind: Kind, path: &Path) -> Resul
     Err(damaged(path, 0, "the header is not that of this kind of file"))
 }
 
-/// The error for a file that does not hold what it should.
+/// The error for a file with wrong contents.
 pub(crate) fn damaged(path: &Path, offset: u64, what: &'static str) -> SieveError {
     SieveError::Damaged { path: path.to_path_buf(), offset, what }
 }
 
-/// The error for a read that failed at `offset`: a file that is too short is a damaged one.
+/// The error for a read that failed at `offset`. A file that is too short counts as damaged.
 pub(crate) fn read_failed(error: io::Error, path: &Path, offset: u64) -> SieveError {
     if error.kind() == io::ErrorKind::UnexpectedEof {
         return damaged(path, offset, "the file ends too early");
@@ -90,7 +90,7 @@ pub(crate) fn read_failed(error: io::Error, path: &Path, offset: u64) -> SieveEr
     io_failed("read", path)(error)
 }
 
-/// The error for a file that could not be opened: one that is not there is a damaged one.
+/// The error for a file that could not be opened. A missing file counts as damaged.
 pub(crate) fn open_failed(error: io::Error, path: &Path) -> SieveError {
     if error.kind() == io::ErrorKind::NotFound {
         return damaged(path, 0, "the file is missing");

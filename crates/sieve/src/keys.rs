@@ -1,11 +1,11 @@
 //! [`KeyFile`]: keys on disk, in the order in which they were appended.
 //!
-//! What lives here: the file of A and the file of F (S5 of the specification), each key with its
+//! What lives here: the file of A and the file of F (`docs/formats/sieve.md`), each key with its
 //! length and checksum. What does not: signatures; a key is found by its position only.
 //!
-//! **Invariant.** The file is its first `written` bytes and then `pending`; what the disk holds
-//! after `written` is nobody's. A failed write changes neither, so it can be tried again. No key is
-//! partly in one and partly in the other.
+//! **Invariant.** The contents are the first `written` bytes of the file and then `pending`. Bytes
+//! on disk after `written` are not part of them. A failed write changes neither, so it can be tried
+//! again. Each key is either in the file or in `pending` as a whole.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
@@ -138,7 +138,7 @@ impl KeyFile {
 #[derive(Debug)]
 pub(crate) struct KeyReader<'a> {
     path: &'a Path,
-    /// The file at `position`, if that is not behind its end.
+    /// The file at `position`, unless `position` is after its end.
     input: Option<BufReader<&'a File>>,
     written: u64,
     pending: &'a [u8],

@@ -1,13 +1,13 @@
 //! [`Levels`]: the set Z, as sorted runs in levels.
 //!
-//! What lives here: which runs there are, when they are merged, and which of their files may go.
-//! What does not: the bytes of a run; see `run.rs`.
+//! What lives here: the list of runs, their merges, and the removal of their files. What does not:
+//! the bytes of a run; see `run.rs`.
 //!
-//! Eight runs of a level are merged into one of the next: a signature is written log₈ times the
-//! number of runs ever added, and there are at most seven runs a level.
+//! Eight runs of a level are merged into one run of the next level. So a signature is written log₈
+//! times the number of runs ever added, and a level has at most seven runs.
 //!
 //! **Invariant.** No two runs share a signature. A run that the last sync named stays on disk until
-//! the next sync, also when it was merged into a larger one.
+//! the next sync, even after a merge into a larger run.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,20 +18,20 @@ use crate::header::io_failed;
 use crate::run::{self, Entry, Run, RunWriter, Scratch};
 use crate::{SieveError, Signature};
 
-/// As many runs of one level become one run of the next.
+/// The number of runs of one level that are merged into one run of the next.
 const FANOUT: usize = 8;
 
 /// The runs of Z.
 #[derive(Debug)]
 pub(crate) struct Levels {
     dir: PathBuf,
-    /// By level; within a level by age.
+    /// The runs by level, and within a level by age.
     runs: Vec<Vec<Numbered>>,
-    /// How many runs were ever written; the number in the name of the next one.
+    /// The number of runs ever written, which is also the number in the name of the next run.
     next: u64,
     /// Runs with smaller numbers may be named by the last sync.
     synced_next: u64,
-    /// Merged away since the last sync, which named them.
+    /// Runs that the last sync named and that were merged since.
     retired: Vec<PathBuf>,
 }
 
@@ -41,7 +41,7 @@ struct Numbered {
     run: Run,
 }
 
-/// The runs that a sync names: each one's level and number, after the number of the next one.
+/// The runs that a sync names, each by level and number, and the number of the next run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Names {
     pub(crate) next: u64,
@@ -76,7 +76,7 @@ impl Levels {
         self.runs.iter().all(Vec::is_empty)
     }
 
-    /// How many signatures there are.
+    /// The number of signatures in all runs.
     pub(crate) fn total(&self) -> u64 {
         self.each().map(Run::total).sum()
     }
@@ -113,7 +113,8 @@ impl Levels {
         Ok(())
     }
 
-    /// Merges the runs of each level that has too many. What fails is made up for next time.
+    /// Merges the runs of each level that has too many. If a merge fails, the next call tries it
+    /// again.
     pub(crate) fn merge(&mut self) -> Result<(), SieveError> {
         let mut level = 0;
         while let Some(runs) = self.runs.get(level) {
@@ -147,7 +148,7 @@ impl Levels {
         Ok(Names { next: self.next, runs })
     }
 
-    /// A snapshot names the runs, so those that only the one before named may go.
+    /// Removes the merged runs. Call it once a snapshot names the current runs.
     pub(crate) fn synced(&mut self) -> Result<(), SieveError> {
         self.synced_next = self.next;
         while let Some(path) = self.retired.pop() {
@@ -197,14 +198,14 @@ fn remove_runs(dir: &Path, keep: &[PathBuf]) -> Result<(), SieveError> {
     Ok(())
 }
 
-/// Whether a file of this name is a run.
+/// Returns whether a file of this name is a run.
 pub(crate) fn is_run(name: &OsStr) -> bool {
     let number =
         name.to_str().and_then(|name| name.strip_prefix(RUN_PREFIX)?.strip_suffix(RUN_SUFFIX));
     number.is_some_and(is_run_number)
 }
 
-/// Whether [`run_path`] writes a number in this way.
+/// Returns whether [`run_path`] writes a number in this way.
 fn is_run_number(text: &str) -> bool {
     let is_filled_up = text.len() == RUN_DIGITS || !text.starts_with('0');
     text.len() >= RUN_DIGITS && is_filled_up && text.bytes().all(|byte| byte.is_ascii_digit())

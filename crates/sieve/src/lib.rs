@@ -1,15 +1,17 @@
-//! Every key in as often as you like, out once, in order of first appearance.
+//! Sieves: a key goes in any number of times and comes out once, in order of first appearance.
 //!
-//! What lives here: the [`Sieve`] trait and its kinds. [`MemorySieve`], for what fits in memory;
-//! [`BloomSieve`], of fixed memory and a little lossy; [`LsmSieve`], on an embedded store (feature
-//! `lsm`); [`OfflineSieve`], which keeps on disk all but a buffer of fixed size; [`RecentSieve`], a
-//! cache in front of any of them, and [`Recent`], the cache; [`Plan`], which makes them; [`Repeats`], which tells what came twice; the [`Signature`] by which all know a
-//! key again. What does not: URLs, hosts, politeness, priorities. A sieve sees bytes.
+//! What lives here: the [`Sieve`] trait and its kinds. [`MemorySieve`] keeps all keys in memory.
+//! [`BloomSieve`] takes a fixed memory and loses a few keys. [`LsmSieve`] uses an embedded store
+//! (feature `lsm`). [`OfflineSieve`] keeps all but a buffer of fixed size on disk.
 //!
-//! **Invariant.** Over the life of a sieve the keys emitted are exactly the keys offered, each
-//! once, in the order of their first offer, up to collisions of signatures: of two different keys
-//! with one signature only the first comes out. [`Stats::expected_collisions`] says how many such
-//! pairs to expect. A [`BloomSieve`] loses some more, at [`Stats::false_positive_rate`].
+//! [`RecentSieve`] puts the cache [`Recent`] in front of any of them. [`Plan`] makes sieves.
+//! [`Repeats`] finds repeated signatures. Every kind recognises a key by its [`Signature`]. What
+//! does not: URLs, hosts, politeness, priorities. A sieve sees bytes.
+//!
+//! **Invariant.** Over the life of a sieve, the emitted keys are the offered keys, each once, in
+//! the order of their first offer. Collisions are the exception: of two keys with one signature
+//! only the first comes out. [`Stats::expected_collisions`] estimates the number of such pairs. A
+//! [`BloomSieve`] loses further keys, at the rate [`Stats::false_positive_rate`].
 //!
 //! ```
 //! use sieve::{MemorySieve, Sieve};
@@ -65,8 +67,8 @@ pub const KEY_BYTES_MAX: usize = 1 << 16;
 
 /// Lets each key through once.
 pub trait Sieve {
-    /// Puts `key` in. Cheap; the answer comes with the next `flush`. After an error the key is not
-    /// in, and may be offered again.
+    /// Offers `key`; the next `flush` emits it if it is new. If the call fails, the sieve does not
+    /// hold the key, and the key may be offered again.
     fn offer(&mut self, key: &[u8]) -> Result<(), SieveError> {
         if key.len() > KEY_BYTES_MAX {
             return Err(SieveError::KeyTooLong { len: key.len(), max: KEY_BYTES_MAX });
@@ -74,34 +76,37 @@ pub trait Sieve {
         self.offer_signed(signature(key), key)
     }
 
-    /// The same for a key of allowed length whose signature is known already. It may be that of a part of the
-    /// key only; then keys that agree in it are one, and come out as the first of them.
+    /// Offers `key` with a `signature` that the caller has computed. The key must be at most
+    /// [`KEY_BYTES_MAX`] bytes long. The signature may cover a part of the key only. Keys with one
+    /// signature count as one key, and the first of them comes out.
     fn offer_signed(&mut self, signature: Signature, key: &[u8]) -> Result<(), SieveError>;
 
-    /// The same for a key that the cache in front, if there is one, is not to know of.
+    /// Offers a key like [`Sieve::offer_signed`], but leaves the cache in front unchanged.
     fn offer_uncached(&mut self, signature: Signature, key: &[u8]) -> Result<(), SieveError> {
         self.offer_signed(signature, key)
     }
 
     /// Hands every key that is new since the last flush to `emit`, in order of first offer. After
-    /// an error the next flush goes on with the first key that was not yet handed out.
+    /// an error, the next flush continues with the first key that was not yet handed out.
     fn flush(&mut self, emit: &mut dyn FnMut(&[u8])) -> Result<(), SieveError>;
 
-    /// Whether a flush would cost next to nothing now, so that there is no reason to wait.
+    /// Returns whether a flush would cost next to nothing now, so that there is no reason to wait.
     fn is_prompt(&self) -> bool;
 
-    /// The cache in front, if there is one: what it has need not be offered.
+    /// The cache in front, if there is one. A key in it need not be offered.
     fn recent(&self) -> Option<Arc<Recent>> {
         None
     }
 
-    /// Brings what was offered and what was emitted safely to disk. Whenever the process is killed
-    /// or the power fails, the sieve opens again as it was at the last sync that returned, or
-    /// later: no key offered before it is lost, no key emitted before it comes again. Keys offered
-    /// after it must be offered again. Does nothing for a [`MemorySieve`], which has no files.
+    /// Brings offered and emitted keys safely to disk. After a crash of the process or the machine,
+    /// the sieve opens in its state at the last sync that returned, or a later one.
+    ///
+    /// Keys offered before that sync are kept, and keys emitted before it are not emitted again.
+    /// Keys offered after it must be offered again. A [`MemorySieve`] has no files, so the call
+    /// does nothing.
     fn sync(&mut self) -> Result<(), SieveError>;
 
-    /// What went in, what came out, and what it costs.
+    /// The counters of the sieve.
     fn stats(&self) -> Stats;
 }
 
@@ -112,16 +117,17 @@ pub struct Stats {
     pub offered: u64,
     /// Keys handed out.
     pub emitted: u64,
-    /// Different signatures known; what an [`OfflineSieve`] has not merged yet is not among them.
+    /// Different signatures known, without the keys that an [`OfflineSieve`] has not merged yet.
     pub seen: u64,
     /// Repetitions that the cache in front caught.
     pub cache_hits: u64,
     /// Expected number of keys lost to a collision of signatures: `seen`² / 2⁶⁴.
     pub expected_collisions: f64,
-    /// The rate at which a Bloom filter takes a new key for a known one when it holds the keys it
-    /// was planned for; 0 for the others.
+    /// The rate of false positives of a Bloom filter that holds the planned number of keys; 0 for
+    /// other kinds.
     pub planned_false_positive_rate: f64,
-    /// The same now, estimated from the bits that are set.
+    /// The current rate of false positives of a Bloom filter, estimated from the bits that are set;
+    /// 0 for other kinds.
     pub false_positive_rate: f64,
     /// Bytes of memory that grow with the keys, buffers included.
     pub memory_bytes: u64,

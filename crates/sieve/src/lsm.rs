@@ -1,24 +1,25 @@
-//! [`LsmSieve`]: signatures in an embedded LSM-tree store on disk, and a queue on disk (S4).
+//! [`LsmSieve`]: signatures in an embedded LSM-tree store on disk, and a queue on disk.
 //!
-//! What lives here: the sieve around the store `fjall`, whose own are the levels, the Bloom filter a
-//! level, the sparse index and the tombstones. What does not: the store's files, in the folder
-//! `lsm`.
+//! What lives here: the sieve around the store `fjall`. The store provides the levels, a Bloom
+//! filter for each level, the sparse index and the tombstones. What does not: the files of the
+//! store, in the folder `lsm`.
 //!
-//! Signatures that are new gather in memory and go to the store together, in one batch that also
-//! says which part of the queue waits: a *commit*. It takes place when they are as many as the
-//! buffer may hold, and at each sync.
+//! New signatures gather in memory and go to the store together, in one batch. The batch also
+//! records the part of the queue that waits. It is called a *commit*. A commit takes place when the
+//! buffer is full, and at each sync.
 //!
-//! **Memory.** For each signature of the buffer sixteen bytes, and of the store: half a kibibyte of its
-//! cache, and 128 bytes in each of its write buffers, one open and at most four on their way to disk.
-//! The store has no less than a mebibyte for each. Its indexes come to a few bits a key.
+//! **Memory.** Each signature of the buffer takes sixteen bytes. It also takes half a kibibyte of
+//! the cache of the store, and 128 bytes in each write buffer. One write buffer is open, and at
+//! most four are on their way to disk. The cache and each write buffer have at least a mebibyte.
+//! The indexes of the store take a few bits a key.
 //!
-//! **Durability.** A commit is synced, atomic and numbered, and `sieve.state` says which the last one
-//! was. [`LsmSieve::open`] finds the sieve exactly as it was at the last commit, which is the last
-//! sync or later, whenever the process or the machine died. A store that forgot a commit, as one
-//! does whose journal was damaged, is refused.
+//! **Durability.** A commit is synced, atomic and numbered. `sieve.state` holds the number of the
+//! last one. After a crash of the process or the machine, [`LsmSieve::open`] restores the sieve as
+//! it was at the last commit. That commit is the last sync or later. A store that lost a commit,
+//! for example through a damaged journal, is refused.
 //!
 //! **Invariant.** A signature is in the buffer or in the store if and only if its key waits or was
-//! emitted. The store knows a signature only together with the part of the queue that holds its
+//! emitted. One commit adds a signature to the store and records the part of the queue with its
 //! key.
 //!
 //! **Reference.** P. O'Neil et al., "The log-structured merge-tree", Acta Informatica 33(4), 1996.
@@ -35,17 +36,19 @@ use crate::header::{self, Kind, damaged, io_failed};
 use crate::set::SignatureSet;
 use crate::{Sieve, SieveError, Signature, Stats, expected_collisions, snapshot};
 
-/// A commit takes memory for each signature, so it has no more than these.
+/// The most signatures in a commit, because each takes memory.
 const COMMIT_KEYS_MAX: usize = 1 << 16;
-/// Of the store's cache for each key of a commit.
+/// Bytes of the store's cache for each key of a commit.
 const CACHE_BYTES_A_KEY: u64 = 512;
-/// Of a write buffer for each key of a commit: room for nearly two commits.
+/// Bytes of a write buffer for each key of a commit. A write buffer has room for nearly two
+/// commits.
 const MEMTABLE_BYTES_A_KEY: u64 = 128;
 const STORE_BYTES_MIN: u64 = 1 << 20;
 const JOURNAL_BYTES_MAX: u64 = 128 << 20;
 /// The folder of the store.
 const STORE_NAME: &str = "lsm";
-/// Shorter than a signature; among them, so that the store cannot lose these without it.
+/// The key of the state, which is shorter than any signature. It is in one keyspace with the
+/// signatures, so that the store cannot lose the state alone or the signatures alone.
 const STATE_KEY: &[u8] = b"state";
 const STATE_NUMBERS: usize = 6;
 /// The state before the first commit.
@@ -58,22 +61,22 @@ pub struct LsmSieve {
     store: Database,
     seen: Keyspace,
     commit_keys: usize,
-    /// New since the last commit.
+    /// Signatures that are new since the last commit.
     young: SignatureSet,
     frontier: Frontier,
     offered: u64,
     emitted: u64,
     known: u64,
-    /// How many commits there were.
+    /// The number of commits.
     commits: u64,
 }
 
 impl LsmSieve {
-    /// An empty sieve with its files in `dir`; those of an earlier one are removed. A commit takes
-    /// place every `buffer_keys` new keys at the latest.
+    /// Creates an empty sieve with its files in `dir`. Files of an earlier sieve there are removed.
+    /// A commit takes place after at most `buffer_keys` new keys.
     pub fn create(dir: &Path, buffer_keys: usize) -> Result<Self, SieveError> {
         fs::create_dir_all(dir).map_err(io_failed("create", dir))?;
-        // The store goes first: without it the state of before is refused.
+        // The store is removed first: an old state without its store is refused.
         let path = dir.join(STORE_NAME);
         match fs::remove_dir_all(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -85,8 +88,8 @@ impl LsmSieve {
         Self::open(dir, buffer_keys)
     }
 
-    /// The sieve in `dir` as it was at its last commit, empty if that never was; a new one if there
-    /// is none.
+    /// Opens the sieve in `dir` as it was at its last commit; a sieve that never had a commit is
+    /// empty. If `dir` has no sieve, a new one is created.
     pub fn open(dir: &Path, buffer_keys: usize) -> Result<Self, SieveError> {
         let Some(numbers) = snapshot::read(dir, Kind::Lsm)? else {
             return Self::create(dir, buffer_keys);
@@ -106,7 +109,7 @@ impl LsmSieve {
             .open()
             .map_err(failed())?;
         let memtable_bytes = bytes(MEMTABLE_BYTES_A_KEY);
-        // A filter in one piece does not fit in the cache, and would be read again for each lookup.
+        // A filter in one piece does not fit in the cache, and each lookup would read it again.
         let options = || {
             KeyspaceCreateOptions::default()
                 .max_memtable_size(memtable_bytes)
@@ -204,25 +207,26 @@ impl Sieve for LsmSieve {
     }
 }
 
-/// The numbers of a commit.
+/// Decodes the numbers of a commit.
 fn decode_state(bytes: &[u8]) -> Option<[u64; STATE_NUMBERS]> {
     let (numbers, []) = bytes.as_chunks() else { return None };
     let numbers: [[u8; 8]; STATE_NUMBERS] = numbers.try_into().ok()?;
     Some(numbers.map(u64::from_le_bytes))
 }
 
-/// The error for what the store refused.
+/// The error for a call that the store refused.
 fn failed(action: &'static str, path: &Path) -> impl FnOnce(fjall::Error) -> SieveError {
     let path = path.to_path_buf();
     move |source| SieveError::Store { action, path, source: Box::new(source) }
 }
 
-/// Holds what the store at a path has written of its keyspaces against the sums that it keeps of that and does not look at:
-/// at some damage there it would panic, and again where it is dropped.
+/// Compares the current version file of each keyspace with the checksum that the store keeps of it.
+/// The store itself does not check it. Some damage in that file would make the store panic, at
+/// opening and again when it is dropped.
 fn check_versions(store: &Path) -> Result<(), SieveError> {
     let Ok(keyspaces) = fs::read_dir(store.join("keyspaces")) else { return Ok(()) };
     for keyspace in keyspaces.flatten() {
-        // What is not there, or too short, the store misses itself.
+        // The store itself reports files that are missing or too short.
         let Ok(current) = fs::read(keyspace.path().join("current")) else { continue };
         let Some((number, rest)) = current.split_first_chunk() else { continue };
         let version = keyspace.path().join(format!("v{}", u64::from_le_bytes(*number)));

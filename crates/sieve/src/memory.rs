@@ -1,11 +1,11 @@
 //! [`MemorySieve`]: a set of signatures and a queue of keys, both in memory.
 //!
-//! What lives here: the sieve for crawls of some ten million keys, and the plainest one, against
-//! which the others are compared. What does not: a limit; its memory grows with the keys. Files:
-//! nothing of it outlives the process.
+//! What lives here: the sieve for crawls of some ten million keys. It is the simplest one, and
+//! tests compare the others with it. What does not: a limit, since its memory grows with the keys;
+//! and files, since nothing of it outlives the process.
 //!
 //! **Invariant.** A key is in the queue if and only if its signature is in the set and it was not
-//! emitted yet; the queue is in order of first offer.
+//! emitted yet. The queue is in order of first offer.
 
 use crate::set::SignatureSet;
 use crate::{Sieve, SieveError, Signature, Stats, expected_collisions};

@@ -1,34 +1,39 @@
 //! [`OfflineSieve`]: only sorted files on disk, and a buffer of fixed size in memory.
 //!
-//! What lives here: the three sets of S5 and the way between them. *Z*, the seen: immutable sorted
-//! runs of signatures (`levels.rs`), and in memory the *young* ones, which are in no run yet. *A*,
-//! the encountered since the last merge: their keys in a file (`keys.rs`), in memory signature and
-//! position. *F*, the frontier: new keys that wait for a flush, in a file (`frontier.rs`).
+//! What lives here: three sets and the way of a key between them. *Z* holds the seen signatures, in
+//! immutable sorted runs (`levels.rs`). Signatures of Z that are in no run yet are *young* and stay
+//! in memory. *A* holds the keys encountered since the last merge: the keys in a file (`keys.rs`),
+//! signature and position in memory. *F*, the frontier, holds new keys that wait for a flush, in a
+//! file (`frontier.rs`).
 //!
-//! **The way of a key.** If there are no runs, the young are all: a small sieve answers at once
-//! and writes nothing but what is new. Otherwise the key joins A until the next merge.
+//! **The way of a key.** Without runs, the young signatures are all seen signatures. A small sieve
+//! therefore decides at once and writes only new keys. With runs, a key joins A until the next
+//! merge.
 //!
-//! **A merge** sorts A by signature and leaves of equal ones the first encountered; strikes out the
-//! young, and what the runs hold, each read once from front to end and only where it can matter;
-//! then copies the keys that are left, in order of first encounter, from A to F, and counts their
-//! signatures among the young. It takes place when the buffer is full and at each flush. When the
-//! young fill more than half of the buffer, they become a run. A merge looks nothing up at random, neither
-//! on disk nor in memory: runs are read and the young are walked through in the order of the signatures,
-//! since a miss of the processor's cache costs more than a place in a sort. Only as long as there are no
-//! runs is each key looked up by itself, among the young, in memory.
+//! **A merge** sorts A by signature and keeps the first encountered of equal ones. It drops the
+//! young signatures and those in runs. It reads each run once from front to end, and only blocks
+//! that can matter. It then copies the remaining keys to F, in order of first encounter, and makes
+//! their signatures young.
 //!
-//! **Memory.** Buffer and young share the `buffer_keys`: sixteen bytes for each key of A and eleven to
-//! sixteen for each young signature; eight for each new key while it is copied; sixteen for each 4096
-//! signatures of Z, and about a megabyte at most for files being read and written.
+//! A merge takes place when the buffer is full, and at each flush. If the buffer was full and the
+//! young fill more than half of it after the merge, they become a run. A merge makes no random
+//! lookups on disk: runs are read in the order of the signatures. It also walks through the young
+//! in that order, since a cache miss costs more than a place in a sort. Only a sieve without runs
+//! looks up each key by itself, among the young.
 //!
-//! **Durability.** [`Sieve::sync`] turns the young into a run, brings runs and F to disk and then
-//! replaces `sieve.state`, which names them. [`OfflineSieve::open`] finds the sieve exactly as it
-//! was at the last sync, whenever the process or the machine died.
+//! **Memory.** A and the young together have at most `buffer_keys` entries. Each key of A takes
+//! sixteen bytes, and each young signature eleven to sixteen. Each new key takes eight bytes while
+//! it is copied. Each 4096 signatures of Z take sixteen bytes. Buffers for files take about a
+//! megabyte at most.
 //!
-//! **Invariant.** A signature is young or in a run, never both, if and only if its key is in F or was
-//! emitted. A merge that fails changes neither what Z holds nor F, and leaves A, less the repetitions, to
-//! the next one; but if only giving back the disk of A fails, the merge is done, and the error says that the
-//! file is longer than it need be.
+//! **Durability.** [`Sieve::sync`] turns the young into a run and brings runs and F to disk. It
+//! then replaces `sieve.state`, which names them. After a crash of the process or the machine,
+//! [`OfflineSieve::open`] restores the sieve as it was at the last sync.
+//!
+//! **Invariant.** A signature is young or in a run, never both, if and only if its key is in F or
+//! was emitted. A failed merge changes neither the signatures of Z nor F. It leaves A, without the
+//! repetitions, to the next merge. One error comes after a complete merge: the disk space of A
+//! could not be released, and the file is longer than necessary.
 //!
 //! **Reference.** A. Heydon, M. Najork, "Mercator: a scalable, extensible web crawler", World Wide
 //! Web 2(4), 1999; P. Boldi et al., "`BUbiNG`: massive crawling for the masses", ACM Transactions
@@ -50,7 +55,7 @@ use crate::{Sieve, SieveError, Signature, Stats, expected_collisions, radix, sna
 pub struct OfflineSieve {
     dir: PathBuf,
     buffer_keys: usize,
-    /// Known, and in no run yet.
+    /// Known signatures that are in no run yet.
     young: SignatureSet,
     /// The keys of A.
     buffer: Vec<Entry>,
@@ -63,10 +68,9 @@ pub struct OfflineSieve {
 }
 
 impl OfflineSieve {
-    /// An empty sieve with its files in `dir`, which is made if it is not there. Files that an earlier
-    /// sieve left there are removed, others are not touched. A merge takes place every
-    /// `buffer_keys` offers at the latest (at least one), and costs some forty bytes of memory for
-    /// each of them.
+    /// Creates an empty sieve with its files in `dir`. The folder is created if it is missing.
+    /// Files of an earlier sieve there are removed, other files stay. A merge takes place after at
+    /// most `buffer_keys` offers (at least one). Each of them costs about forty bytes of memory.
     pub fn create(dir: &Path, buffer_keys: usize) -> Result<Self, SieveError> {
         fs::create_dir_all(dir).map_err(io_failed("create", dir))?;
         let numbers = [0, 0, Span::EMPTY.start, Span::EMPTY.end, 0];
@@ -75,8 +79,8 @@ impl OfflineSieve {
         Ok(Self { state_bytes, ..Self::with(dir, buffer_keys, seen, frontier)? })
     }
 
-    /// The sieve in `dir` as it was at its last sync, empty if that never was; a new one if there is
-    /// none.
+    /// Opens the sieve in `dir` as it was at its last sync; a sieve that was never synced is empty.
+    /// If `dir` has no sieve, a new one is created.
     pub fn open(dir: &Path, buffer_keys: usize) -> Result<Self, SieveError> {
         let Some(numbers) = snapshot::read(dir, Kind::Offline)? else {
             return Self::create(dir, buffer_keys);
@@ -117,9 +121,9 @@ impl OfflineSieve {
         })
     }
 
-    /// Finds out which keys of A are new, and lets them through to F.
+    /// Finds the new keys of A and appends them to F.
     fn merge(&mut self) -> Result<(), SieveError> {
-        // What an earlier merge had to leave, so that a level never grows past its runs.
+        // If an earlier merge failed, its level still has too many runs.
         self.seen.merge()?;
         if self.buffer.is_empty() {
             return Ok(());
@@ -159,7 +163,7 @@ impl OfflineSieve {
         Ok(())
     }
 
-    /// Makes a run of the young signatures, all of which are new.
+    /// Makes a run of the young signatures; no run has any of them yet.
     fn age(&mut self) -> Result<(), SieveError> {
         if self.young.is_empty() {
             return Ok(());
@@ -169,7 +173,7 @@ impl OfflineSieve {
         self.seen.merge()
     }
 
-    /// Makes room for one more entry without ever reserving more than the buffer may take.
+    /// Makes room for one more entry, and never reserves more than `buffer_keys` entries.
     fn reserve(&mut self) {
         if self.buffer.len() == self.buffer.capacity() {
             let more = self.buffer.len().max(64).min(self.buffer_keys - self.buffer.len());
@@ -185,7 +189,7 @@ impl Sieve for OfflineSieve {
     fn offer_signed(&mut self, signature: Signature, key: &[u8]) -> Result<(), SieveError> {
         if self.young.len() + self.buffer.len() >= self.buffer_keys {
             self.merge()?;
-            // Repetitions have left. A run is worth its merges only if it is not small.
+            // The merge has removed repetitions. A small run is not worth its merges.
             if self.young.len() > self.buffer_keys / 2 {
                 self.age()?;
             }

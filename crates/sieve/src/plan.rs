@@ -1,7 +1,7 @@
-//! [`Plan`]: which sieve, how large, and the one place where they are made.
+//! [`Plan`]: the kind and size of a sieve, and the one place where sieves are made.
 //!
-//! What lives here: the kinds by their names in a configuration, and what is chosen about each.
-//! What does not: the sieves.
+//! What lives here: the kinds by their names in a configuration, and the options of each. What does
+//! not: the sieves.
 //!
 //! **Invariant.** Every kind can be made here, with or without the cache in front.
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{BloomSieve, MemorySieve, OfflineSieve, RecentSieve, Sieve, SieveError};
 
-/// How seen keys are remembered.
+/// The way in which a sieve remembers seen keys.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SieveKind {
@@ -19,7 +19,7 @@ pub enum SieveKind {
     Memory,
     /// A Bloom filter of fixed size, which loses a few keys.
     Bloom,
-    /// The same with one cache line a key: faster, less precise.
+    /// A Bloom filter with the bits of a key in one cache line: faster, less precise.
     BlockedBloom,
     /// Signatures in an embedded LSM-tree store on disk.
     Lsm,
@@ -29,7 +29,7 @@ pub enum SieveKind {
 }
 
 impl SieveKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 5] =
         [Self::Memory, Self::Bloom, Self::BlockedBloom, Self::Lsm, Self::Offline];
 
@@ -44,29 +44,29 @@ impl SieveKind {
         }
     }
 
-    /// Whether this program was built with it.
+    /// Returns whether this program was built with this kind.
     pub fn is_built(self) -> bool {
         self != Self::Lsm || cfg!(feature = "lsm")
     }
 
-    /// Whether what was synced outlives the process.
+    /// Returns whether synced keys outlive the process.
     pub fn is_durable(self) -> bool {
         self != Self::Memory
     }
 }
 
-/// Which sieve, and how large.
+/// The kind and size of a sieve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// The kind.
+    /// The kind of the sieve.
     pub kind: SieveKind,
     /// Keys that an offline or LSM sieve gathers in memory.
     pub buffer_keys: usize,
-    /// Keys that a Bloom filter is made for.
+    /// Keys that a Bloom filter is planned for.
     pub capacity: u64,
-    /// Its false positives at capacity are 2^−`precision`.
+    /// The rate of false positives of a Bloom filter at capacity is 2^−`precision`.
     pub precision: u32,
-    /// Signatures in the cache in front; 0 for none.
+    /// Signatures in the cache in front of the sieve; 0 for no cache.
     pub cache_keys: usize,
 }
 
@@ -83,7 +83,8 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// An empty sieve with its files in `dir`; those of an earlier one of this kind are removed.
+    /// Creates an empty sieve with its files in `dir`. Files of an earlier sieve of this kind are
+    /// removed.
     pub fn create(&self, dir: &Path) -> Result<Box<dyn Sieve + Send>, SieveError> {
         let Self { buffer_keys, capacity, precision, .. } = *self;
         Ok(self.behind_cache(match self.kind {
@@ -100,7 +101,8 @@ impl Plan {
         }))
     }
 
-    /// The sieve in `dir` as it was at its last sync; an empty one if there was none.
+    /// Opens the sieve in `dir` as it was at its last sync. If `dir` has no sieve, a new one is
+    /// created.
     pub fn open(&self, dir: &Path) -> Result<Box<dyn Sieve + Send>, SieveError> {
         let Self { buffer_keys, capacity, precision, .. } = *self;
         Ok(self.behind_cache(match self.kind {

@@ -1,7 +1,7 @@
 //! A radix sort in place, most significant digit first.
 //!
-//! What lives here: sorting by a number of 64 bits. What does not: what is sorted; signatures are
-//! random, so a digit divides them evenly, and two or three digits leave parts of a few hundred.
+//! What lives here: sorting by a number of 64 bits. What does not: the items. Signatures are
+//! random, so a digit divides them evenly. Two or three digits leave parts of a few hundred.
 //!
 //! **Invariant.** The items are the same as before, in ascending order of their number.
 //!

@@ -1,28 +1,28 @@
-//! [`Recent`], the signatures offered last, and [`RecentSieve`], which has them in front of any sieve
-//! (S6).
+//! [`Recent`], a cache of the last offered signatures, and [`RecentSieve`], a sieve with that cache
+//! in front.
 //!
-//! What lives here: a cache in which repeated links end before they reach the sieve behind it, or, asked
-//! by other threads, before they reach this one. What does not: an answer of its own; what it does
-//! not know goes through.
+//! What lives here: a cache that stops repeated keys before they reach the sieve. Other threads can
+//! also ask the cache before they offer a key. What does not: a decision about new keys; a key that
+//! the cache does not know goes to the sieve.
 //!
-//! The cache has sets of eight signatures, each one line of the processor's cache, with the most
-//! recent first: the least recent of a set gives way. Signatures are compared whole, so a hit is
-//! certain. Only the sieve writes; whoever reads meanwhile may miss a signature that is on its way from
-//! one place to the next, and then offers its key once more.
+//! The cache has sets of eight signatures. A set is one line of the processor's cache and begins
+//! with the most recent signature. A new signature replaces the least recent one of its set.
+//! Signatures are compared whole, so a hit is certain. Only the sieve writes. A concurrent reader
+//! may miss a signature that is being moved, and then offers its key once more.
 //!
-//! **Invariant.** Every signature in the cache was offered to the sieve behind, which took it.
+//! **Invariant.** Every signature in the cache was offered to the sieve, and the sieve took it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{Sieve, SieveError, Signature, Stats};
 
-/// Signatures a set: 64 bytes of them.
+/// Signatures in a set, which together take 64 bytes.
 const WAYS: usize = 8;
-/// What a place holds before its first signature; the key with this signature is never cached.
+/// The value of a free place. The key with this signature is never cached.
 const VACANT: u64 = 0;
 
-/// The signatures offered last, for any thread to ask.
+/// A cache of the last offered signatures, which any thread can read.
 #[derive(Debug)]
 pub struct Recent {
     sets: Vec<[AtomicU64; WAYS]>,
@@ -36,12 +36,12 @@ impl Recent {
         Self { sets: std::iter::repeat_with(vacant).take(sets).collect(), hits: AtomicU64::new(0) }
     }
 
-    /// Whether the key with this signature is known to have been offered.
+    /// Returns whether the key with this signature is known to have been offered.
     pub fn has(&self, signature: Signature) -> bool {
         self.place(signature.0).is_some()
     }
 
-    /// Counts keys that were not offered because they are [here](Self::has).
+    /// Counts keys that were not offered because the cache [has](Self::has) them.
     pub fn count_hits(&self, hits: u64) {
         self.hits.fetch_add(hits, Ordering::Relaxed);
     }
@@ -57,7 +57,8 @@ impl Recent {
         held.into_iter().position(|held| held == signature && held != VACANT)
     }
 
-    /// Makes `signature` the most recent of its set, where those before `place` step back by one.
+    /// Makes `signature` the most recent of its set, and moves the signatures before `place` back
+    /// by one.
     fn bring_forward(&self, signature: u64, place: usize) {
         let set = self.set_of(signature);
         for at in (0..place).rev() {
@@ -67,7 +68,7 @@ impl Recent {
     }
 }
 
-/// A cache of recent signatures and the sieve behind it.
+/// A cache of recent signatures in front of a sieve.
 pub struct RecentSieve {
     recent: Arc<Recent>,
     sieve: Box<dyn Sieve + Send>,

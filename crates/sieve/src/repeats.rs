@@ -1,30 +1,31 @@
-//! [`Repeats`]: finds what comes twice, in a few bytes a signature.
+//! [`Repeats`]: finds repeated signatures, in a few bytes a signature.
 //!
-//! What lives here: Bloom filters, each of twice the size of the one before. What does not: exactness; about one in a
-//! hundred that comes once is taken for one that came before. Whoever has to know looks at those again.
+//! What lives here: Bloom filters, each of twice the size of the one before. What does not:
+//! exactness. About one in a hundred signatures that come once is taken for a repetition. A caller
+//! that needs certainty checks those again.
 //!
 //! **Memory.** Two to four bytes a signature.
 //!
-//! **Invariant.** Whatever was noted before is said to have been.
+//! **Invariant.** Every signature that was recorded before is reported as a repetition.
 
 use crate::Signature;
 use crate::filter::{Filter, Spread};
 
-/// Signatures that the first filter has room for.
+/// The capacity of the first filter in signatures.
 const FIRST: u64 = 1 << 12;
-/// A filter is wrong about one of 2^10.
+/// A filter takes one of 2^10 new signatures for a known one.
 const PRECISION: u32 = 10;
 
-/// The signatures that were noted, more or less.
+/// A set of the recorded signatures, with false positives.
 #[derive(Debug, Default)]
 pub struct Repeats {
     filters: Vec<Filter>,
-    /// How many the last one has room for.
+    /// How many more signatures the last filter has room for.
     room: u64,
 }
 
 impl Repeats {
-    /// Takes note of a signature; whether it was noted before, or seems to have been.
+    /// Records a signature. Returns whether it was recorded before, or seems to have been.
     pub fn note(&mut self, signature: Signature) -> bool {
         if self.filters.iter().any(|filter| filter.has(signature)) {
             return true;
@@ -37,7 +38,7 @@ impl Repeats {
         self.filters.last_mut().is_some_and(|last| !last.insert(signature))
     }
 
-    /// Bytes of memory.
+    /// The bytes of memory of all filters.
     pub fn memory_bytes(&self) -> u64 {
         self.filters.iter().map(Filter::memory_bytes).sum()
     }

@@ -3,11 +3,13 @@
 //! What lives here: writing a run, looking many sorted signatures up in it in one pass, and
 //! merging runs. What does not: which runs there are and when they are merged; see `offline.rs`.
 //!
-//! A run is a header, blocks (see `block.rs`) and the block that ends it. In memory stay the
-//! *fences*: of each block the first signature and the offset, sixteen bytes for 4096 signatures.
-//! Thanks to them a small batch reads only the blocks that can matter, and a large one all of them
-//! once, in order. A fence is believed as long as its block is not read, and a key let through by a false
-//! one would come out twice: the block that ends the run has a checksum of the heads, which opening compares.
+//! A run is a header, blocks (see `block.rs`) and the block that ends it. The *fences* stay in
+//! memory: the first signature and the offset of each block, sixteen bytes for 4096 signatures.
+//! With them a small batch reads only the blocks that can matter. A large batch reads all blocks
+//! once, in order.
+//!
+//! A fence is trusted until its block is read, and a false one would let a known key come out
+//! again. So the block that ends the run has a checksum of the heads, which opening compares.
 //!
 //! **Invariant.** The signatures of a run ascend strictly, and it holds at least one.
 

@@ -2,41 +2,43 @@
 //!
 //! What lives here: an ordered hash table. What does not: files, keys.
 //!
-//! A signature is random, so its highest bits say where it belongs among the slots: its *home*. It
-//! stands there or, if others had come first, a few slots later, and all signatures stand in ascending
-//! order. One that arrives moves the greater ones up to the next vacant slot. What does not fit before
-//! the end of the table goes on behind it. Because home grows with the signature, a batch in ascending
-//! order walks through memory forwards, which at millions of signatures is several times faster than
-//! one at random.
+//! A signature is random, so its highest bits choose a slot: its *home*. The signature is in its
+//! home or, if earlier ones took that place, a few slots later. All signatures are in ascending
+//! order. A new signature moves the greater ones up to the next vacant slot. Signatures that do not
+//! fit before the end of the table extend it.
 //!
-//! Whoever can choose keys whose signatures agree in their highest bits makes the table slow, not wrong.
+//! Home grows with the signature, so a batch in ascending order walks through memory forwards. With
+//! millions of signatures, that is several times faster than random order.
 //!
-//! **Memory.** Eight bytes a slot. When three slots of four are taken, the table grows by half: eleven
-//! to sixteen bytes for each signature, and as much again for a moment while it grows.
+//! An attacker who chooses keys whose signatures agree in their highest bits makes the table slow,
+//! not wrong.
 //!
-//! **Invariant.** The slots that are not vacant ascend strictly, and between a signature and its home
-//! there is no vacant one.
+//! **Memory.** A slot takes eight bytes. When three of four slots are taken, the table grows by
+//! half. So a signature takes eleven to sixteen bytes, and as much again while the table grows.
+//!
+//! **Invariant.** The slots that are not vacant ascend strictly. No slot between a signature and
+//! its home is vacant.
 //!
 //! **Reference.** O. Amble, D. E. Knuth, "Ordered hash tables", The Computer Journal 17(2), 1974.
 
 use crate::Signature;
 
-/// What a slot holds before its first signature; the signature with this value is kept aside.
+/// The value of a vacant slot. The signature with this value is stored in a flag.
 const VACANT: u64 = 0;
 /// The fewest homes of a table that has any.
 const HOMES_MIN: usize = 64;
-/// Room behind the end; more than this hardly ever runs over.
+/// Slots reserved after the last home. The overflow hardly ever needs more.
 const TAIL: usize = 64;
 
 /// A set of signatures.
 #[derive(Debug, Default)]
 pub(crate) struct SignatureSet {
-    /// As many homes, and what ran over the end.
+    /// One slot for each home, then the signatures that overflowed the end.
     slots: Vec<u64>,
     homes: usize,
-    /// How many of the slots are taken.
+    /// The number of taken slots.
     taken: usize,
-    /// Whether the signature is in that looks like a vacant slot.
+    /// Whether the set has the signature that equals `VACANT`.
     holds_vacant: bool,
 }
 
@@ -49,7 +51,7 @@ impl SignatureSet {
         self.len() == 0
     }
 
-    /// The memory that the table takes.
+    /// The bytes of memory of the table.
     pub(crate) fn bytes(&self) -> u64 {
         (self.slots.capacity() * size_of::<u64>()) as u64
     }
@@ -61,7 +63,7 @@ impl SignatureSet {
         self.homes > 0 && self.slots.get(self.place_of(signature.0)) == Some(&signature.0)
     }
 
-    /// Puts `signature` in. False if it was there.
+    /// Inserts `signature`. Returns false if the set had it already.
     pub(crate) fn insert(&mut self, signature: Signature) -> bool {
         let signature = signature.0;
         if signature == VACANT {
@@ -78,13 +80,13 @@ impl SignatureSet {
         true
     }
 
-    /// All of them, in ascending order.
+    /// All signatures, in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Signature> {
         let taken = self.slots.iter().copied().filter(|&slot| slot != VACANT);
         self.holds_vacant.then_some(VACANT).into_iter().chain(taken).map(Signature)
     }
 
-    /// Takes all of them out; the table stays as large as it is.
+    /// Removes all signatures. The table keeps its size.
     pub(crate) fn clear(&mut self) {
         self.slots.truncate(self.homes);
         self.slots.fill(VACANT);
@@ -92,8 +94,8 @@ impl SignatureSet {
         self.holds_vacant = false;
     }
 
-    /// Where `signature` is or should be: the first slot from its home on that is vacant or holds
-    /// no smaller one. May be the end of the table.
+    /// The slot where `signature` is or should be: the first one from its home on that is vacant or
+    /// holds no smaller signature. This may be the end of the table.
     fn place_of(&self, signature: u64) -> usize {
         let home = (u128::from(signature) * self.homes as u128) >> u64::BITS;
         let home = usize::try_from(home).expect("less than the number of homes");
@@ -101,7 +103,8 @@ impl SignatureSet {
         home + self.slots[home..].iter().take_while(smaller).count()
     }
 
-    /// Puts `signature` at `place`, and what is there and behind it one slot further.
+    /// Puts `signature` at `place`, and moves the signatures from there to the next vacant slot up
+    /// by one.
     fn put(&mut self, place: usize, signature: u64) {
         let mut carried = signature;
         for slot in &mut self.slots[place..] {

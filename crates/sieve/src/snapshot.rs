@@ -1,13 +1,15 @@
-//! The small file that says what a sieve was at its last sync, replaced as a whole.
+//! The small file that records the state of a sieve at its last sync. It is always replaced as a
+//! whole.
 //!
-//! What lives here: a header, numbers of 64 bits and their CRC-32, written beside and renamed.
-//! What does not: what the numbers mean; see `offline.rs`, `bloom.rs` and `lsm.rs`.
+//! What lives here: a header, numbers of 64 bits and their CRC-32, written to a second file that is
+//! then renamed. What does not: the meaning of the numbers; see `offline.rs`, `bloom.rs` and
+//! `lsm.rs`.
 //!
-//! A sieve that begins writes the file before all others, and so it is there as long as any of
-//! them is: where it is missing, either there was no sieve or it was damaged.
+//! A new sieve writes this file before all others. So a folder with other files of a sieve but
+//! without this one is damaged.
 //!
-//! **Invariant.** At any moment the file is the old one or the new one, whole, also after the
-//! process was killed or the power failed; what it speaks of was synced before.
+//! **Invariant.** The file is always either the old one or the new one, and complete, also after a
+//! crash of the process or the machine. Everything that it names was synced before.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -24,7 +26,7 @@ const DRAFT: &str = "sieve.state.new";
 
 const CHECKSUM_BYTES: u64 = 4;
 
-/// Replaces the snapshot in `dir`; its length in bytes.
+/// Replaces the snapshot in `dir` and returns its length in bytes.
 pub(crate) fn write(
     dir: &Path,
     kind: Kind,
@@ -53,12 +55,12 @@ fn write_to(file: File, kind: Kind, numbers: impl IntoIterator<Item = u64>) -> i
     Ok(bytes(count))
 }
 
-/// The length in bytes of a snapshot of so many numbers.
+/// The length in bytes of a snapshot of `count` numbers.
 pub(crate) fn bytes(count: usize) -> u64 {
     header::LEN + 8 * count as u64 + CHECKSUM_BYTES
 }
 
-/// The numbers of the snapshot in `dir`; `None` if there never was a sieve.
+/// The numbers of the snapshot in `dir`; `None` if `dir` has no files of a sieve.
 pub(crate) fn read(dir: &Path, kind: Kind) -> Result<Option<Vec<u64>>, SieveError> {
     let path = dir.join(NAME);
     let file = match File::open(&path) {
@@ -92,7 +94,8 @@ pub(crate) fn read(dir: &Path, kind: Kind) -> Result<Option<Vec<u64>>, SieveErro
     Ok(Some(numbers))
 }
 
-/// Whether a sieve has begun in `dir`: all kinds with files have a frontier, and one of them runs.
+/// Returns whether `dir` has files of a sieve other than the snapshot. All kinds with files have a
+/// frontier, and the offline kind has runs.
 fn has_files(dir: &Path) -> Result<bool, SieveError> {
     let entries = match fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),

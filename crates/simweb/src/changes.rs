@@ -1,4 +1,4 @@
-//! What differs between two editions of a web.
+//! The differences between two editions of a web.
 //!
 //! What lives here: the list of URLs that a recrawl must find changed, gone or new. What does not: how
 //! pages change (`ordinary.rs`). A page that links to a new one is changed.
@@ -11,11 +11,11 @@ use serde::Serialize;
 /// The pages that differ between two editions, by URL.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Changes {
-    /// Other content.
+    /// Pages with other content.
     pub changed: Vec<String>,
-    /// There no more.
+    /// Pages that were deleted.
     pub deleted: Vec<String>,
-    /// There only since.
+    /// Pages that were added.
     pub added: Vec<String>,
 }
 

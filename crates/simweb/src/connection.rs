@@ -1,8 +1,8 @@
 //! One connection: HTTP/1.1 as far as a crawler needs it.
 //!
 //! What lives here: reading request heads one after another, with limits, and writing answers.
-//! Pipelined requests are answered in turn. What does not: request bodies; who sends one is told
-//! 400, and the connection closes.
+//! Pipelined requests are answered in turn. What does not: request bodies. The answer to a request
+//! with a body is 400, and the connection closes.
 //!
 //! **Invariant.** A connection holds at most [`HEAD_BYTES_MAX`] bytes of requests and one answer,
 //! and every wait for the client has an end.
@@ -23,11 +23,11 @@ use tokio::{
 
 /// Longest head of a request, and most bytes read ahead.
 const HEAD_BYTES_MAX: usize = 16 << 10;
-/// How long a connection may stand idle, or a head take.
+/// The longest time that a connection may be idle, or that a head may take.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a client may take none of an answer.
+/// The longest time that a client may read nothing of an answer.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
-/// Even an endless body ends when nobody can be reading it in earnest.
+/// An endless body ends after this length, which no real client reads.
 const ENDLESS_BYTES_MAX: usize = 1 << 30;
 
 /// Answers the requests of a connection until it closes.
@@ -119,7 +119,7 @@ async fn read_head(stream: &mut TcpStream, input: &mut Vec<u8>) -> io::Result<He
     }
 }
 
-/// Where the first head ends that ends behind `from`.
+/// The end of the first head that ends after `from`.
 fn head_end(input: &[u8], from: usize) -> Option<usize> {
     let place = input[from..].windows(4).position(|bytes| bytes == b"\r\n\r\n")?;
     Some(from + place + 4)
@@ -176,13 +176,13 @@ async fn write_timed(stream: &mut TcpStream, mut bytes: &[u8]) -> io::Result<()>
     Ok(())
 }
 
-/// Answers what is no request, and closes.
+/// Answers an invalid request, and closes the connection.
 async fn refuse(stream: &mut TcpStream, status: u16) -> io::Result<()> {
     let mut output = Vec::new();
     Reply::status(status).encode(&mut output, true, true);
     write_timed(stream, &output).await?;
     stream.shutdown().await?;
-    // What the client still sends is read, for a while, so that the answer is not lost to a reset.
+    // Reads the rest of the request for a while, since a reset could destroy the answer.
     let mut rest = [0; 4096];
     for _ in 0..64 {
         match timeout(Duration::from_secs(1), stream.read(&mut rest)).await {
@@ -279,7 +279,7 @@ fn split_target(target: &str) -> Option<(Option<&str>, &str)> {
     Some((Some(&rest[..end]), path))
 }
 
-/// Whether an Accept-Encoding has gzip with a weight above zero.
+/// Returns whether an Accept-Encoding has gzip with a weight above zero.
 fn takes_gzip(value: &str) -> bool {
     value.split(',').any(|coding| {
         let mut parts = coding.split(';').map(str::trim);

@@ -29,7 +29,7 @@ pub(crate) struct Sheet<'a> {
     /// Key of the prose.
     pub(crate) draw: u64,
     pub(crate) date: Date,
-    /// What the meta element says about the charset; nothing if empty.
+    /// The charset that the meta element declares. If it is empty, there is no such element.
     pub(crate) charset: &'a str,
     /// More elements of the head.
     pub(crate) head: &'a str,

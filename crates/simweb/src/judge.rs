@@ -1,12 +1,13 @@
-//! Holding a log against the truth: what was missed, what was asked for twice, too early, too soon
-//! after the last request, or at all though it should not have been.
+//! Comparison of a log with the truth: pages missed, and requests that were repeated, forbidden,
+//! too early, or too soon after the last one.
 //!
 //! What lives here: [`judge`] for one crawl from an empty start, and [`address_gaps`] for crawlers
-//! that promise silence to addresses too. What does not: anything that looks into answers; whether
-//! a page was understood is seen by searching for its needle.
+//! that also limit requests to an address. What does not: the contents of answers. A search for the
+//! needle of a page shows whether a crawler understood the page.
 //!
-//! **Invariant.** A crawler is blamed only for what it surely did: the silence between two requests
-//! is measured from when the answer to the first began to go out, which is not after its end.
+//! **Invariant.** A crawler is blamed only for certain faults. The silence between two requests
+//! begins when the server begins the answer to the first, which is never after the end of that
+//! answer.
 
 use crate::{LogLine, Truth};
 use serde::{Deserialize, Serialize};
@@ -16,11 +17,11 @@ use std::{
     net::Ipv4Addr,
 };
 
-/// How much a silence may fall short of the delay: both clocks show whole milliseconds.
+/// How much a silence may fall short of the delay, since both clocks show whole milliseconds.
 pub const GAP_TOLERANCE_MS: u64 = 3;
 /// How many examples of a fault are written out.
 const EXAMPLES: usize = 10;
-/// What crawlers may try on any host though nothing links there.
+/// Paths that crawlers may try on any host, even without a link.
 const CUSTOMARY: [&str; 3] = ["/robots.txt", "/sitemap.xml", "/favicon.ico"];
 
 /// A request that came too soon after the one before it.
@@ -28,11 +29,11 @@ const CUSTOMARY: [&str; 3] = ["/robots.txt", "/sitemap.xml", "/favicon.ico"];
 pub struct Gap {
     /// The host, or the address, that both went to.
     pub target: String,
-    /// The path of the one too soon.
+    /// The path of the request that came too soon.
     pub path: String,
-    /// When it arrived.
+    /// The time when that request arrived.
     pub at_ms: u64,
-    /// The silence before it; 0 if the answer to the one before was still to come.
+    /// The silence before it; 0 if the earlier answer had not begun.
     pub silence_ms: u64,
     /// The silence that was due.
     pub due_ms: u64,
@@ -51,23 +52,23 @@ pub struct Miscount {
     pub max: u64,
 }
 
-/// What a log shows of a crawl.
+/// The counts and faults of a crawl, taken from its log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// How many requests there were.
+    /// The number of requests.
     pub requests: u64,
-    /// How many pages the truth asks for.
+    /// The number of pages that the truth requires.
     pub pages: u64,
     /// Pages of the truth that were never answered with 200 or 304.
     pub misses: Vec<String>,
-    /// URLs that were asked for again though an answer had come. Answers of 429 and 5xx, none at
-    /// all, and those that break off do not count.
+    /// URLs that were requested again after an answer had come. Answers of 429 and 5xx, missing
+    /// answers, and answers that break off do not count.
     pub twice: Vec<Miscount>,
-    /// URLs that were asked for though they must not be.
+    /// URLs that were requested although they are forbidden.
     pub forbidden: Vec<String>,
-    /// URLs that were asked for though they stand in no link.
+    /// URLs that were requested and not found although no link leads to them.
     pub strays: Vec<String>,
-    /// Hosts that were asked for something before their robots.txt.
+    /// Hosts whose first request was not for robots.txt.
     pub early: Vec<String>,
     /// Capped hosts with too many or too few pages.
     pub caps: Vec<Miscount>,
@@ -76,7 +77,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Whether nothing is wrong.
+    /// Returns whether the crawl has no fault.
     pub fn is_clean(&self) -> bool {
         self.misses.is_empty()
             && self.twice.is_empty()
@@ -90,8 +91,8 @@ impl Verdict {
 
 /// Judges the whole log of one crawl of a web, begun with nothing known.
 ///
-/// `delay_ms` is the silence that the crawler promises between requests to one host; where
-/// robots.txt asks for a longer one, that is due.
+/// `delay_ms` is the silence that the crawler promises between requests to one host. A longer delay
+/// in robots.txt takes precedence.
 pub fn judge(truth: &Truth, log: &[LogLine], delay_ms: u64) -> Verdict {
     let port = Port::of(truth);
     let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
@@ -132,8 +133,8 @@ pub fn judge(truth: &Truth, log: &[LogLine], delay_ms: u64) -> Verdict {
     verdict
 }
 
-/// Requests to one address that came sooner than `delay_ms` after the answer to the one before,
-/// whichever of its hosts they went to.
+/// Finds requests to one address that came less than `delay_ms` after the answer to the one before.
+/// The hosts of an address count together.
 pub fn address_gaps(truth: &Truth, log: &[LogLine], delay_ms: u64) -> Vec<Gap> {
     gaps(log, |line| {
         let address = truth.addresses.get(&line.host).copied().unwrap_or(Ipv4Addr::LOCALHOST);
@@ -141,24 +142,24 @@ pub fn address_gaps(truth: &Truth, log: &[LogLine], delay_ms: u64) -> Vec<Gap> {
     })
 }
 
-/// How a URL fared.
+/// The requests for one URL.
 #[derive(Default)]
 struct Tally {
     requests: u64,
-    /// Answered with the page.
+    /// Answers with the page.
     good: u64,
-    /// Answered in a way that trying again will not change.
+    /// Answers that a repetition will not change.
     final_answers: u64,
-    /// Answered that there is no such thing.
+    /// Answers that the URL does not exist.
     missing: u64,
 }
 
-/// Whether trying again is fair after this status.
+/// Returns whether a crawler may try again after this status.
 fn passing(status: u16) -> bool {
     matches!(status, 0 | 429 | 500..)
 }
 
-/// The port of the web's URLs, as it stands in them: `:8080`, or nothing.
+/// The port as written in the web's URLs: `:8080`, or nothing.
 struct Port(String);
 
 impl Port {

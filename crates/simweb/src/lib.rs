@@ -1,13 +1,13 @@
 //! A deterministic web on loopback: the built-in sample, load and fault tests.
 //!
-//! What lives here: [`Web`], a web as a pure function of [`Options`] and a port; [`Server`], which
-//! answers for it over HTTP/1.1 and keeps a log; [`Truth`], what a polite crawler must end with; and
-//! [`judge`], which holds a log against the truth. What does not: anything of the engine. Nothing
-//! here parses robots.txt, HTML or URLs: the truth is known from how the web was made, so that it is
-//! independent of the crawler it measures.
+//! What lives here: [`Web`], a web as a pure function of [`Options`] and a port. [`Server`] answers
+//! for it over HTTP/1.1 and keeps a log. [`Truth`] lists the result that a polite crawler must
+//! reach, and [`judge`] compares a log with it. What does not: anything of the engine. The truth is
+//! known from how the web was made, without parsing robots.txt, HTML or URLs. So it is independent
+//! of the crawler it measures.
 //!
-//! **Invariant.** A reply depends on the options, the port and the request alone: two webs with
-//! equal options agree on every byte, and memory does not grow with the number of pages.
+//! **Invariant.** A reply depends on the options, the port and the request alone. Two webs with
+//! equal options agree on every byte. Memory does not grow with the number of pages.
 //!
 //! ```
 //! use simweb::{Options, Request, Web};

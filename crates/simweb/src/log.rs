@@ -1,6 +1,7 @@
-//! The log: who asked for what, and when.
+//! The log: the requests and their times.
 //!
-//! **Invariant.** No more lines are kept than the limit; those beyond it are counted, unless none is kept at all.
+//! **Invariant.** The log keeps no more lines than its limit. It counts the requests beyond it,
+//! unless the limit is 0.
 
 use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
@@ -10,8 +11,8 @@ use std::sync::{Mutex, PoisonError};
 pub struct LogLine {
     /// Arrival, since the start of the server, by a clock that never goes back.
     pub at_ms: u64,
-    /// When its answer began to go out, on the same clock. The answer cannot have ended earlier, so
-    /// that no pause of the server's own is ever laid to the client.
+    /// The time when its answer began to go out, on the same clock. The answer cannot have ended
+    /// earlier. So a pause of the server never counts against the client.
     pub answered_ms: u64,
     /// Name of the host, without port.
     pub host: String,

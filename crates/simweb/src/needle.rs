@@ -1,4 +1,4 @@
-//! Needles: for every page a made-up word that stands on that page only.
+//! Needles: every page has a made-up word, which only copies of the page share.
 //!
 //! A page's number of 42 bits goes through a bijection, then each six bits become a syllable. The
 //! last letter is one that no Snowball stemmer takes for a suffix, so that different needles stay

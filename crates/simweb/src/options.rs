@@ -10,9 +10,9 @@ const HOSTS_MAX: u32 = 100_000;
 const PAGES_MAX: u32 = 1_000_000;
 /// Most loopback addresses; each one is a listening socket.
 const ADDRESSES_MAX: u32 = 60_000;
-/// Last edition: what each of them adds and takes away stays far from the middle of a site.
+/// The last edition. Editions add and delete pages only near the end of a site.
 pub(crate) const EDITION_MAX: u32 = 16;
-/// Most bytes that pages may be asked to have at least.
+/// The greatest `page_bytes_min`.
 const PAGE_BYTES_MAX: usize = 1 << 20;
 /// Longest mean latency.
 const LATENCY_MS_MAX: u64 = 60_000;
@@ -20,20 +20,20 @@ const LATENCY_MS_MAX: u64 = 60_000;
 /// Which web to make. The default is the built-in sample.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// Everything that looks like chance comes from this number.
+    /// The number from which everything random is drawn.
     pub seed: u64,
-    /// Ordinary hosts; the portal and the special hosts come on top.
+    /// The number of ordinary hosts, without the portal and the special hosts.
     pub hosts: u32,
     /// Pages of each ordinary host, its root included.
     pub pages_per_host: u32,
     /// Loopback addresses that the hosts share, from 127.0.1.1 on.
     pub addresses: u32,
-    /// Whether hosts are named by their addresses, `127.0.1.2` rather than `garden.localhost`, for
-    /// crawlers that cannot be told where names lead. Then there are no special hosts, and at least
-    /// as many addresses as hosts.
+    /// Whether hosts are named by their addresses, `127.0.1.2` rather than `garden.localhost`. This
+    /// serves crawlers that cannot be configured to resolve names. It requires `oddities` to be
+    /// off, and more addresses than ordinary hosts.
     pub numeric: bool,
-    /// Bytes that every page of an ordinary host has at least; 0 leaves pages as they come. What is
-    /// added is prose with a link a paragraph.
+    /// The fewest bytes of a page of an ordinary host; 0 means no minimum. Shorter pages get
+    /// further paragraphs of prose, each with a link.
     pub page_bytes_min: usize,
     /// The port of all addresses; 0 lets [`crate::Server::start`] choose one.
     pub port: u16,
@@ -44,8 +44,8 @@ pub struct Options {
     pub error_rate: f64,
     /// Whether there are special hosts.
     pub oddities: bool,
-    /// How often the web has changed: each edition changes, deletes and adds a few pages of the
-    /// ordinary hosts; [`crate::Web::changes`] says which.
+    /// The number of changes to the web. Each edition changes, deletes and adds a few pages of the
+    /// ordinary hosts; [`crate::Web::changes`] lists them.
     pub edition: u32,
     /// How many requests the server's log keeps; 0 keeps none, for load tests.
     pub log_lines_max: usize,

@@ -1,19 +1,20 @@
 //! Ordinary hosts: pages by number, in a tree that reaches all of them, with cross-links.
 //!
-//! Page 0 is the root; page n contains the pages 6n+1 … 6n+6 as far as they exist, so that every
-//! page is reachable from the root by links. Further links choose host and page by Zipf's law,
-//! which gives in-degrees a power law with exponent about 2. Every third host has a robots.txt
-//! that keeps out of `/drafts/`, every third one that allows all, and every third none.
+//! Page 0 is the root. Page n contains the pages 6n+1 … 6n+6 as far as they exist, so that links
+//! from the root reach every page. Further links choose host and page by Zipf's law, which gives
+//! in-degrees a power law with exponent about 2. One host of three has a robots.txt that forbids
+//! `/drafts/`, one has a robots.txt that allows all, and one has no robots.txt.
 //!
-//! Each edition (see [`Options::edition`](crate::Options::edition)) changes the prose and the date of one
-//! page of a host, deletes the last page that is left of the first edition, and adds a page behind
-//! all others, to which its parent then links. Links to a deleted page stay; they lead nowhere.
+//! Each edition (see [`Options::edition`](crate::Options::edition)) changes the prose and the date
+//! of one page of a host. It deletes the last page that is left of the first edition. It adds a
+//! page after all others, and the parent of that page links to it. Links to a deleted page stay,
+//! and the answer there is 404.
 //!
-//! The mirror host has the pages of the first ordinary host; only the date in the footer differs,
-//! since links inside a host name no host.
+//! The mirror host has the pages of the first ordinary host. Only the date in the footer differs,
+//! since links inside a host do not name the host.
 //!
-//! **Invariant.** Every page of an edition can be reached by links from its root, and answers the same whenever
-//! it is asked for.
+//! **Invariant.** Links from the root of an edition reach every page of it. The answer of a page
+//! never depends on the time of the request.
 
 use crate::{
     Host, Kind, Reply, Request, Web,
@@ -30,11 +31,11 @@ use jiff::{ToSpan as _, civil::Date};
 const BRANCH: u32 = 6;
 /// A linked page that robots.txt forbids, on every third host.
 const DRAFT: &str = "/drafts/unfinished.html";
-/// About what a paragraph of a page that is to be long comes to.
+/// The approximate bytes of a paragraph that fills up a page.
 const ASIDE_BYTES: usize = 512;
 const SECTIONS: [&str; 5] = ["notes", "guide", "stories", "letters", "archive"];
 
-/// What a key is drawn for.
+/// The use of a key. Different uses draw independently.
 #[derive(Clone, Copy)]
 enum Stream {
     Title = 1,
@@ -51,7 +52,7 @@ enum Stream {
 pub(crate) struct Site<'a> {
     web: &'a Web,
     host: &'a Host,
-    /// The host whose pages these are: the mirror's are another's.
+    /// The host that owns the pages. For the mirror, it is another host.
     source: &'a Host,
     topic: &'static Topic,
 }
@@ -79,17 +80,18 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// How many pages there are, deleted ones included.
+    /// The number of pages, deleted ones included.
     pub(crate) fn pages(&self) -> u32 {
         self.first_pages() + self.web.options().edition
     }
 
-    /// How many pages there were before the first change.
+    /// The number of pages before the first change.
     fn first_pages(&self) -> u32 {
         self.web.options().pages_per_host
     }
 
-    /// Whether a page was not deleted. What may be deleted has no pages below it, in any edition.
+    /// Returns whether a page still exists. A page that can be deleted has no children in any
+    /// edition.
     pub(crate) fn is_there(&self, number: u32) -> bool {
         let pages = self.first_pages();
         let deleted = pages.saturating_sub(self.web.options().edition)..pages;
@@ -143,7 +145,7 @@ impl<'a> Site<'a> {
         self.topic.language.code()
     }
 
-    /// What the site calls itself.
+    /// The name of the site, as its pages give it.
     pub(crate) fn name(&self) -> String {
         let topics = u32::try_from(TOPICS.len()).expect("a dozen");
         match (self.source.number - 1) / topics {
@@ -160,7 +162,8 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// The page at a path: its number stands in the path, and the rest must agree.
+    /// The number of the page at a path. The path contains the number, and the rest of it must
+    /// agree.
     fn number(&self, path: &str) -> Option<u32> {
         if path == "/" {
             return Some(0);

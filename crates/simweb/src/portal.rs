@@ -1,7 +1,7 @@
 //! The portal: the seed, which links to the root of every host.
 //!
-//! Up to a thousand ordinary hosts stand on its root page; beyond that they stand on directory
-//! pages of a thousand each, since crawlers limit the links they take from a page.
+//! The root page lists the ordinary hosts if there are at most a thousand. Otherwise directory
+//! pages list a thousand each, since crawlers limit the links they take from a page.
 //!
 //! **Invariant.** From the portal every host can be reached.
 
@@ -17,7 +17,7 @@ use jiff::civil::Date;
 
 const HOSTS_PER_PAGE: usize = 1000;
 
-/// How many pages the portal has.
+/// The number of pages of the portal.
 pub(crate) fn pages(web: &Web) -> u32 {
     let ordinary = usize::try_from(web.options().hosts).expect("a host in memory");
     match ordinary {

@@ -35,7 +35,7 @@ pub enum Conduct {
     Whole,
     /// A body shorter than its declared length, then the connection closes.
     Truncated {
-        /// What Content-Length says.
+        /// The value of Content-Length.
         declared_bytes: usize,
     },
     /// The body again and again as chunks, until the client hangs up.
@@ -115,7 +115,7 @@ impl Reply {
         reply
     }
 
-    /// Writes status line, headers and body behind what is in `out`. `body` is false for HEAD.
+    /// Appends status line, headers and body to `out`. `body` is false for HEAD.
     pub(crate) fn encode(&self, out: &mut Vec<u8>, body: bool, close: bool) {
         out.reserve(self.body.len() + 256);
         let _ = write!(out, "HTTP/1.1 {} {}\r\n", self.status, reason(self.status));

@@ -83,18 +83,18 @@ impl Server {
         self.shared.web.port()
     }
 
-    /// All requests so far, as far as the log keeps them, in the order in which they were answered.
-    /// A request stands in the log before the first byte of its answer goes out.
+    /// All requests that the log has kept so far, in the order of their answers. A request is
+    /// logged before the first byte of its answer goes out.
     pub fn log(&self) -> Vec<LogLine> {
         self.shared.log.lines()
     }
 
-    /// How many requests came when the log was full.
+    /// The number of requests that came when the log was full.
     pub fn log_dropped(&self) -> u64 {
         self.shared.log.dropped()
     }
 
-    /// Hangs up on everybody and frees the port; returns when that is done.
+    /// Closes all connections and frees the port. Returns when that is done.
     pub fn stop(self) {
         drop(self);
     }

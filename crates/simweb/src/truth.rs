@@ -1,9 +1,9 @@
-//! What a polite crawler must end with, known from how the web was made.
+//! The result that a polite crawler must reach, known from how the web was made.
 //!
-//! What lives here: [`Truth`], a plain list that stands on its own: it can be written as JSON and
-//! be held against the log of any crawler. What does not: the holding against (`judge.rs`).
+//! What lives here: [`Truth`], a plain list that needs no web: it can be written as JSON and
+//! compared with the log of any crawler. What does not: the comparison (`judge.rs`).
 //!
-//! **Invariant.** No page is fetched, parsed or followed to make the truth: paths and fates come
+//! **Invariant.** No page is fetched, parsed or followed to make the truth. Paths and fates come
 //! from the tables and the numbering that also make the answers.
 
 use crate::{
@@ -13,23 +13,23 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, net::Ipv4Addr};
 
-/// Most pages of the calendar that are listed; a cap beyond this is for walks that are never ended.
+/// The most pages of the calendar that are listed. A higher cap is meant for crawls that never end.
 const CALENDAR_LISTED_MAX: u64 = 100_000;
 
-/// What a polite crawler must end with, and what it must leave alone.
+/// The pages that a polite crawler must fetch, and the URLs that it must not request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Truth {
-    /// The pages to be had, by URL. Of a capped host only those are here that must be among them:
-    /// the first of the calendar, none of any other.
+    /// The pages that must be fetched, by URL. A capped calendar lists its first pages. Any other
+    /// capped host lists no page, since the crawler chooses.
     pub pages: Vec<TruthPage>,
-    /// URLs that must never be asked for: robots.txt forbids them, or only nofollow links lead there.
+    /// URLs that must never be requested: robots.txt forbids them, or only nofollow links lead
+    /// there.
     pub forbidden: Vec<String>,
     /// Hosts with more pages than the crawler takes.
     pub capped: Vec<Capped>,
-    /// URLs that may be asked for though there is no page to be had, by URL: redirects, sitemaps,
-    /// robots.txt, errors.
+    /// URLs without a page that may be requested, by URL: redirects, sitemaps, robots.txt, errors.
     pub others: Vec<String>,
-    /// Those of `others` whose answers break off or never end, so that trying again is fair.
+    /// URLs of `others` whose answers break off or never end. A crawler may request them again.
     pub faulty: Vec<String>,
     /// The Crawl-delay of those hosts whose robots.txt has one.
     pub crawl_delays_ms: BTreeMap<String, u64>,
@@ -44,26 +44,26 @@ pub struct TruthPage {
     pub url: String,
     /// Its title.
     pub title: String,
-    /// A made-up word that stands on this page, on its copies, and nowhere else.
+    /// A made-up word that only this page and its copies contain.
     pub needle: String,
     /// The ISO 639-1 code of its language.
     pub language: String,
-    /// Fetched, but not to be found by a search.
+    /// Whether the page must be fetched, but no search may find it.
     pub noindex: bool,
-    /// Only sitemaps name it.
+    /// Whether only sitemaps name the page.
     pub sitemap_only: bool,
-    /// The page that this one repeats but for its date, or names as its canonical one.
+    /// The page that this one repeats except for the date, or names as its canonical one.
     pub copy_of: Option<String>,
 }
 
-/// How many pages must be fetched of a host that has more of them than the crawler takes.
+/// The number of pages that a crawler must fetch of a host with more pages than its cap.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capped {
     /// The name of the host.
     pub host: String,
-    /// No fewer pages than this.
+    /// The fewest pages that are right.
     pub pages_min: u64,
-    /// And no more than this.
+    /// The most pages that are right.
     pub pages_max: u64,
 }
 
@@ -82,7 +82,7 @@ impl Truth {
     }
 }
 
-/// The truth of a web; a cap of 0 is none.
+/// The truth of a web; a cap of 0 means no cap.
 pub(crate) fn truth(web: &Web, pages_per_host_max: u64) -> Truth {
     let cap = if pages_per_host_max == 0 { u64::MAX } else { pages_per_host_max };
     let mut truth = Truth::default();
@@ -130,7 +130,7 @@ struct Listed {
 }
 
 impl Truth {
-    /// Pages 0, 1, … of a host; which of them a crawler takes under a cap is its own choice.
+    /// Adds the pages 0, 1, … of a host. Under a cap, the crawler chooses which of them it takes.
     fn add_numbered(
         &mut self,
         web: &Web,
@@ -147,7 +147,8 @@ impl Truth {
         self.pages.extend((0..pages).map(|page| listed(page).on(web, host)));
     }
 
-    /// Pages that an edition has deleted are linked to, and there is nothing to be had.
+    /// Moves the pages that an edition has deleted to `others`: links lead there, and the answer is
+    /// 404.
     fn remove_deleted(&mut self, web: &Web, host: &Host) {
         let site = web.site(host);
         for page in (0..site.pages()).filter(|&page| !site.is_there(page)) {
@@ -248,7 +249,7 @@ impl Fate {
 }
 
 impl Answer {
-    /// Whether the answer has a good status and yet cannot be taken in whole.
+    /// Returns whether the answer has a good status but cannot be read completely.
     fn is_faulty(&self) -> bool {
         match self {
             Self::Page(_) => false,

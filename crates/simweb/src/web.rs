@@ -1,7 +1,7 @@
-//! The web as a pure function: hosts, addresses, and who answers for a URL.
+//! The web as a pure function: its hosts, their addresses, and the answer to each request.
 //!
-//! **Invariant.** Nothing is kept for a page of an ordinary host: it is computed from the seed, the
-//! host's number and its own number whenever it is asked for.
+//! **Invariant.** No state is kept for a page of an ordinary host. Each request computes the page
+//! from the seed, the number of the host and the number of the page.
 
 use crate::{
     Changes, Options, Reply, Request, SimwebError, Truth,
@@ -17,12 +17,12 @@ use std::{
     net::{IpAddr, Ipv4Addr},
 };
 
-/// Where the dead host is said to be; nobody listens there.
+/// The address of the dead host, where no server listens.
 const DEAD: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 /// From this attempt on an answer is never one of the random errors.
 pub(crate) const ATTEMPTS_FAILING_MAX: u32 = 2;
 
-/// What a host is for.
+/// The purpose of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// The seed: it links to every other host.
@@ -191,7 +191,7 @@ impl Web {
         vec![self.url(&self.hosts[0], "/")]
     }
 
-    /// Name and address of every host, for a crawler that is told how to resolve names.
+    /// Name and address of every host, for a crawler that takes them from a list.
     pub fn resolve(&self) -> BTreeMap<String, IpAddr> {
         self.hosts.iter().map(|host| (host.name.clone(), IpAddr::V4(host.address))).collect()
     }
@@ -201,7 +201,7 @@ impl Web {
         url(&host.name, self.port, path)
     }
 
-    /// The host of this name; a port behind it is ignored, and so is case.
+    /// The host of this name. Case and a port after the name are ignored.
     pub fn host(&self, name: &str) -> Option<&Host> {
         let name = name.split(':').next().unwrap_or_default();
         let number = match self.numbers.get(name) {
@@ -222,28 +222,28 @@ impl Web {
         reply
     }
 
-    /// What a polite crawler must end with that takes at most `pages_per_host_max` pages of a host;
-    /// 0 is no limit.
+    /// The result that a polite crawler must reach if it takes at most `pages_per_host_max` pages
+    /// of a host; 0 means no limit.
     ///
-    /// The limit must not be less than the pages of the portal, or else there are hosts that a
-    /// crawler never hears of. The truth is as large as the web.
+    /// The limit must be at least the number of pages of the portal. Otherwise a crawler cannot
+    /// find every host. The truth is as large as the web.
     pub fn truth(&self, pages_per_host_max: u64) -> Truth {
         truth::truth(self, pages_per_host_max)
     }
 
-    /// What has changed since an earlier edition of the same web.
+    /// The differences between an earlier edition of the same web and this one.
     pub fn changes(&self, since: u32) -> Changes {
         Changes::of(self, since)
     }
 
-    /// The addresses that are listened on: those of the hosts, but not the dead one's, and 127.0.0.1,
-    /// where every host answers to its name.
+    /// The addresses on which the server listens: those of all hosts except the dead one, and
+    /// 127.0.0.1. On 127.0.0.1 every host answers to its name.
     pub fn addresses(&self) -> BTreeSet<Ipv4Addr> {
         let live = self.hosts.iter().filter(|host| host.kind != Kind::Dead);
         live.map(|host| host.address).chain([Ipv4Addr::LOCALHOST]).collect()
     }
 
-    /// Whether failed requests change the answer to later ones.
+    /// Returns whether failed requests change the answer to later ones.
     pub(crate) fn counts_attempts(&self, host: &Host) -> bool {
         match host.kind {
             Kind::Ordinary => self.options.error_rate > 0.0,

@@ -1,33 +1,32 @@
-//! Where reading goes on behind a place that cannot be read.
+//! The place where reading continues after damage.
 //!
-//! What lives here: the search for the next place where a whole record begins, by what a member of gzip, a frame of
-//! zstd or a plain record begins with. What does not: telling of the damage (`folder.rs`), and places that are known
-//! without a search (`cdx.rs`).
+//! What lives here: the search for the next whole record, by the first bytes of a gzip member, a zstd frame or a
+//! plain record. What does not: the report of the damage (`folder.rs`), and places that are known without a search
+//! (`cdx.rs`).
 //!
-//! A page may contain a WARC file, so that what is found may be a record of that. Hence only a place behind damage is
-//! searched, and only as a last resort.
+//! A page may contain a WARC file, so the search may find a record inside a page. Therefore only bytes after damage
+//! are searched, and only as a last resort.
 //!
-//! **Invariant.** A place is found only if a record can be read there, whole and with its checksums. Each search ends
-//! behind where it began, and all searches of a file together read at most a multiple of its size.
+//! **Invariant.** A found place holds a readable record, whole and with valid checksums. Each search ends after the
+//! place where it began. All searches of a file together read at most a multiple of its size.
 
 use std::io::{Read, Seek};
 
 use super::{Next, WarcReader};
 use crate::{ArchiveError, gzip, zstd};
 
-/// All searches together read so many times the bytes of the file …
+/// All searches together read at most this multiple of the bytes of the file …
 const READ_TIMES_MAX: u64 = 16;
-/// … and these.
+/// … plus these bytes.
 const READ_BYTES_FREE: u64 = 64 << 20;
-/// What a try costs at least, however soon it is given up.
+/// Minimum cost of a try, however early it ends.
 const TRY_BYTES: u64 = 64 << 10;
-/// What a plain record begins with, and the end of the line before it.
+/// The first bytes of a plain record, and the end of the line before it.
 const PLAIN: &[u8] = b"\nWARC/";
 
 impl<R: Read + Seek> WarcReader<R> {
-    /// Goes on at `known`, where a record begins, or else at the first place that is found behind the record at
-    /// `offset`, which could not be read. Returns where that is: the end of the file, where reading ends, if there is
-    /// none.
+    /// Continues at `known`, where a record begins. Without `known`, searches for a record after the unreadable one
+    /// at `offset`. Returns the position of the record, or the end of the file if none was found.
     pub(crate) fn go_on_behind(
         &mut self,
         offset: u64,
@@ -57,8 +56,8 @@ impl<R: Read + Seek> WarcReader<R> {
         Ok(end)
     }
 
-    /// What a record begins with, and how many bytes of that stand before it. The name says it also where the first
-    /// bytes of the file are damaged.
+    /// The first bytes of a record, and how many of them precede it. The file name gives them even if the first bytes
+    /// of the file are damaged.
     fn magic(&self) -> (&'static [u8], u64) {
         let ending = self.stream.path().extension().and_then(|ending| ending.to_str());
         match ending {

@@ -1,5 +1,5 @@
-//! The writer on a disk whose *n*-th operation fails, for n = 1, 2, … until none does; then the same with
-//! every later one failing too.
+//! The writer on a disk whose *n*-th operation fails, for n = 1, 2, … until none fails. A second round lets every
+//! later operation fail too.
 
 use super::*;
 use crate::{Archive, WarcReader};

@@ -141,7 +141,7 @@ fn reading_ends_and_keeps_to_the_limits() {
     assert!(records > 9_000 && errors > 4_000, "{records} records, {errors} errors");
 }
 
-/// The search behind damage, lookups and repair on top of that.
+/// This adds the search after damage, lookups and repair.
 #[test]
 fn a_folder_of_any_files_is_read_looked_up_and_repaired() {
     let mut records = 0;

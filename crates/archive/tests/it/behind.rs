@@ -1,4 +1,4 @@
-//! Reading goes on behind damage of any kind, whether or not a CDXJ file tells where.
+//! Reading continues after damage of any kind, with or without a CDXJ file that has the next place.
 
 use std::fs;
 use std::io::Read as _;
@@ -78,7 +78,7 @@ const DAMAGES: [(&str, Damage); 4] = [
     }),
 ];
 
-/// Every record that the damage does not touch is read, and told is what cannot be.
+/// Every record outside the damage is read, and the damage is reported.
 fn check(dir: &Path, places: &[Location], touched: &Range<usize>, what: &str) {
     let touched = touched.start as u64..touched.end as u64;
     let is_whole = |place: &Location| {
@@ -142,7 +142,7 @@ fn all_that_is_not_damaged_is_read_with_and_without_a_cdxj_file() {
     }
 }
 
-/// What kind of file it is, its name says then.
+/// The file name then gives the format.
 #[test]
 fn a_file_whose_first_bytes_are_damaged_is_read_behind_them() {
     for compression in BOTH {
@@ -211,7 +211,7 @@ fn what_stands_inside_a_damaged_record_is_no_record_where_the_next_one_is_known(
     let block = fs::read(inner.path().join(first_file(BOTH[0]))).expect("read");
     let outer = |n: u32| resource(&format!("http://a.example/{n}"), "x");
     let drafts = [outer(0), Owned { block, ..outer(1) }, outer(2)];
-    // Stored, so that it stands there as it is.
+    // Stored without compression, so that the file holds the block unchanged.
     let places = write_all(dir.path(), with(Compression::Gzip { level: 0 }), &drafts);
     let path = dir.path().join(&places[1].file);
     let mut bytes = fs::read(&path).expect("read");
@@ -228,8 +228,7 @@ fn what_stands_inside_a_damaged_record_is_no_record_where_the_next_one_is_known(
     assert_eq!(targets(), all, "as a last resort");
 }
 
-/// Where nothing follows, it is told up to the end of the file; and a search among places that only look like
-/// beginnings comes to its end.
+/// If no record follows, the error covers the rest of the file. A search among false beginnings ends.
 #[test]
 fn nothing_is_found_where_nothing_is() {
     for (name, start) in [("a.warc.gz", &b"\x1f\x8b\x08\0"[..]), ("a.warc.zst", b"(\xb5/\xfd")] {
@@ -241,7 +240,7 @@ fn nothing_is_found_where_nothing_is() {
         let [ArchiveError::Skipped { to, .. }] = errors.as_slice() else { panic!("{errors:?}") };
         assert_eq!((errors[0].offset(), *to), (Some(0), bytes.len() as u64));
     }
-    // A member without a record is none.
+    // A member without a record does not count.
     let dir = tempfile::tempdir().expect("a folder");
     let empty = b"\x1f\x8b\x08\0\0\0\0\0\0\xff\x03\0\0\0\0\0\0\0\0\0";
     let bytes = foreign::cat(&[&noise(9, 100), empty]);
@@ -251,7 +250,7 @@ fn nothing_is_found_where_nothing_is() {
     assert_eq!((records.len(), *to), (0, bytes.len() as u64));
 }
 
-/// Damage may make a record seem to go on up to the end of the file: what can be read behind it is not cut off.
+/// Damage may make a record seem to end at the end of the file. Readable records after it are not cut off.
 #[test]
 fn a_repair_cuts_nothing_that_can_be_read_behind_damage() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -283,7 +282,7 @@ fn grow_old(cdxj: &Path) {
     file.set_modified(SystemTime::UNIX_EPOCH).expect("set");
 }
 
-/// A flip anywhere in a member is told once, and what the member had can still be named.
+/// A flip anywhere in a member is reported once. The capture is listed as unreadable.
 #[test]
 fn a_damaged_member_is_told_once_and_its_capture_is_known_to_be_unreadable() {
     for compression in BOTH {
@@ -312,13 +311,13 @@ fn a_damaged_member_is_told_once_and_its_capture_is_known_to_be_unreadable() {
             let lines = open().unreadable(url).expect("looked up");
             assert_eq!(lines.len(), 1, "{compression:?}, {at}: {lines:?}");
             assert_eq!((lines[0].url.as_str(), &lines[0].location), (url, &places[7]), "{at}");
-            // One record that is read by its place is told of with that, too.
+            // Reading one record by its place reports the cause too.
             let read = open().read(&lines[0].location).expect_err("damaged");
             assert_eq!(read.offset(), Some(from), "{at}: {read}");
-            // Its checksum is the cause, whatever was noticed first.
+            // The checksum is the cause, whatever was noticed first.
             let is_damaged = matches!(read, ArchiveError::Damaged { .. });
             assert!(is_damaged || at < from + 10, "{compression:?}, {at}: {read}");
-            // Of another URL nothing is known to be damaged.
+            // No capture of another URL is unreadable.
             assert_eq!(open().unreadable("http://a.example/8").expect("looked up"), [], "{at}");
         }
     }
@@ -340,13 +339,13 @@ fn damage_that_was_there_first_has_no_name() {
             let lines = archive.unreadable("http://a.example/7").expect("looked up");
             let [line] = &lines[..] else { panic!("{compression:?}: {lines:?}") };
             assert_eq!((line.url.as_str(), line.location.offset), ("", places[7].offset));
-            // As long as the file grows, it is told of, once.
+            // The damage is listed once while the file grows.
             bytes.extend_from_within(
                 usize::try_from(places[9].offset).expect("small")
                     ..usize::try_from(places[9].offset + places[9].length).expect("small"),
             );
             fs::write(&path, &bytes).expect("written");
-            // An end that is torn is none.
+            // A torn end is not damage.
             bytes.extend_from_within(..20);
             fs::write(&path, &bytes).expect("written");
             assert_eq!(archive.unreadable("http://b.example/").expect("looked up").len(), 1);

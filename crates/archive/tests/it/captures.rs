@@ -1,4 +1,4 @@
-//! Finding the captures of a URL: keys, lines, and CDXJ files that are missing, behind or wrong.
+//! Finding the captures of a URL: keys, lines, and CDXJ files that are missing, outdated or wrong.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -129,7 +129,7 @@ fn golden_lines() {
     assert_eq!(text.lines().collect::<Vec<_>>(), [&[meta][..], &lines].concat());
 }
 
-/// What a folder answers for a URL: dates and statuses.
+/// The captures of a URL in a folder: dates and statuses.
 fn ask(dir: &Path, url: &str) -> Vec<(i64, Option<u16>)> {
     let archive = Archive::open(dir).expect("listed");
     let lines = archive.captures(url).expect("looked up");
@@ -141,7 +141,7 @@ fn ask(dir: &Path, url: &str) -> Vec<(i64, Option<u16>)> {
     lines.iter().map(|line| (line.date_s, line.status)).collect()
 }
 
-/// What was archived at once may stand in several files, in any order.
+/// Captures of one second may be in several files, in any order.
 #[test]
 fn captures_of_one_second_come_in_the_order_of_their_microseconds() {
     for dates in [[(10, 0), (10, 7), (10, 30)], [(10, 30), (10, 7), (10, 0)]] {
@@ -155,7 +155,7 @@ fn captures_of_one_second_come_in_the_order_of_their_microseconds() {
             let found = found.expect("captures");
             let found: Vec<_> = found.iter().map(|line| (line.date_s, line.date_us)).collect();
             assert_eq!(found, [(10, 0), (10, 7), (10, 30)]);
-            // The record alone tells the same.
+            // The records alone give equal lines.
             for file in fs::read_dir(dir.path()).expect("a folder") {
                 let path = file.expect("a file").path();
                 if path.extension().is_some_and(|ending| ending == "cdxj") {

@@ -173,7 +173,7 @@ fn zeros_at_the_end_are_cut_but_other_damage_is_left() {
     }
 }
 
-/// What had been written of a record, and zeros behind it.
+/// The first part of a record, followed by zeros.
 #[test]
 fn a_torn_record_with_zeros_behind_it_is_cut() {
     for compression in BOTH {
@@ -195,7 +195,7 @@ fn a_torn_record_with_zeros_behind_it_is_cut() {
             assert_eq!(repair(dir.path()).expect("repaired"), expected, "cut at {cut}");
             assert_eq!(read_folder(dir.path()), records[..whole], "cut at {cut}");
         }
-        // A record that can be read stands behind the damage: nothing is cut.
+        // A readable record follows the damage: nothing is cut.
         let mut damaged = [&bytes[..], &[0; 4096]].concat();
         damaged[usize::try_from(records[2].location.offset).expect("small") + 40] ^= 1;
         fs::write(&path, &damaged).expect("written");
@@ -264,8 +264,8 @@ fn check_damaged(bytes: Vec<u8>, records: &[Record], what: &str) {
     }
 }
 
-/// Each member carries a checksum of its bytes, so a flip either falls on a bit that means nothing (gzip's
-/// time and system, zstd's unused bit) or is told. Here for every single bit, and for every byte turned over.
+/// Each member has a checksum. A flip is detected unless its bit has no meaning (gzip's time and system, zstd's
+/// unused bit). The test flips every single bit and every whole byte.
 #[test]
 fn whatever_byte_is_flipped_no_wrong_record_comes_out() {
     for compression in BOTH {
@@ -342,7 +342,7 @@ fn a_plain_file_with_a_flipped_byte_is_read_to_an_end() {
     }
 }
 
-/// After damage in one member the folder's reader goes on behind it, where the CDXJ file says.
+/// After damage in one member, the folder's reader continues at the next place in the CDXJ file.
 #[test]
 fn reading_a_folder_goes_on_behind_the_damage() {
     for compression in BOTH {

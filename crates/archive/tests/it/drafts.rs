@@ -55,7 +55,7 @@ impl Owned {
         })
     }
 
-    /// Whether a record is this one, headers and all.
+    /// Returns whether a record equals this draft, headers included.
     pub(crate) fn is(&self, record: &Record) -> bool {
         let carried = self.extra.iter().all(|header| record.headers.contains(header));
         carried
@@ -162,7 +162,7 @@ pub(crate) fn read_all(path: &Path, limits: &Limits) -> (Vec<Record>, Vec<Archiv
     drain(&mut reader)
 }
 
-/// What a reader has left to give.
+/// The remaining records and errors of a reader.
 pub(crate) fn drain<R: std::io::Read>(
     reader: &mut WarcReader<R>,
 ) -> (Vec<Record>, Vec<ArchiveError>) {

@@ -75,7 +75,7 @@ fn shapes_of_files() {
         check(cat(&[&pack(b""), &pack(&one), &pack(b"\r\n")]), &limits, &["urn:1"], &[]);
         check(cat(&[b"\r\n\r\n", &one]), &limits, &["urn:1"], &[]);
         check(Vec::new(), &limits, &[], &[]);
-        // A tail that is no record: told after the record, but before anything of the next member.
+        // A tail that is not a record is reported after the record and before the next member.
         let tail = pack(&cat(&[&one, b"tail"]));
         let garbage = "a.warc has no WARC record at byte 0 but \"tail\"";
         check(cat(&[&tail, &pack(&two)]), &limits, &["urn:1", "urn:2"], &[garbage]);

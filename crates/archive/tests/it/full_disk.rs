@@ -10,7 +10,7 @@ use archive::{Archive, ArchiveError, Location, WarcWriter, WriterOptions, repair
 
 use crate::drafts::{Owned, read_folder, resource};
 
-/// Tells the second run of this test where the small file system is.
+/// Environment variable with the path of the small file system, for the second run of this test.
 const MOUNTED: &str = "CRIVELLO_TEST_SMALL_DISK";
 
 #[test]
@@ -90,7 +90,7 @@ fn fill(dir: &Path) {
     acknowledged.extend(write_until_full(&mut writer, 3000));
     check(&archive_dir, &acknowledged);
     assert!(acknowledged.iter().any(|(number, _)| *number > 3000 + 10));
-    // No room for the last CDXJ file: that is told, and nothing is lost.
+    // The last CDXJ file does not fit on the disk. The writer reports that, and no record is lost.
     let _ = writer.finish();
     assert_eq!(repair(&archive_dir).expect("repaired"), []);
     check(&archive_dir, &acknowledged);

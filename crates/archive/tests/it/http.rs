@@ -126,7 +126,7 @@ fn what_must_be_whole_is_whole_or_an_error() {
     }
     check("Content-Encoding: deflate\r\n", &zlib(TEXT)[..40], ALL, false);
     check("Transfer-Encoding: chunked\r\n", &chunked(TEXT, 7), ALL, true);
-    // What stands behind the last member and is none is passed over; half of another one is a fault.
+    // Bytes after the last member are ignored unless they begin a member. Half a member is a fault.
     check(header, &[&packed[..], b"\0\0junk"].concat(), ALL, true);
     check(header, &[&packed[..], &packed[..packed.len() - 3]].concat(), ALL, false);
     check("Transfer-Encoding: chunked\r\n", &chunked(TEXT, 7), 9, true);

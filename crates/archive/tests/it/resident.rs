@@ -1,5 +1,5 @@
-//! What the memory of a whole process grows by while one file is written whose index is far larger. The
-//! writer has a process of its own, so that the operating system counts for it alone.
+//! The memory growth of a process while it writes one file whose index is far larger. The writer has a process of its
+//! own, so that the operating system measures it alone.
 
 #![cfg(target_os = "linux")]
 
@@ -11,9 +11,9 @@ use archive::{Archive, Draft, Kind, WarcWriter, WriterOptions};
 
 const DIR: &str = "ARCHIVE_TEST_RESIDENT";
 const RECORDS: u32 = 8_000;
-/// A URL stands twice in its line: together they are some 32 MB.
+/// Each line has its URL twice. All lines together have some 32 MB.
 const URL_BYTES: usize = 2_000;
-/// What gathers in memory, runs that are merged, and the compressor.
+/// Lines in memory, runs that are merged, and the compressor.
 const GROWTH_BYTES_MAX: u64 = 16 << 20;
 
 fn url(number: u32) -> String {
@@ -21,14 +21,14 @@ fn url(number: u32) -> String {
     format!("http://a.example/{}/{}", number.wrapping_mul(40_503) % 65_536, "x".repeat(URL_BYTES))
 }
 
-/// The most memory that this process has had.
+/// The peak memory of this process.
 fn peak_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("the status");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a line");
     1024 * line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number")
 }
 
-/// What the child does: writes a file, and tells how much memory it took.
+/// The child process: writes a file and prints the memory growth.
 #[test]
 fn child() {
     let Ok(dir) = std::env::var(DIR) else { return };

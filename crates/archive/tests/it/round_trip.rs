@@ -1,4 +1,4 @@
-//! What was written against what is read: record by record, by place, over file borders.
+//! Written records compared with read records: record by record, by place, over file borders.
 
 use std::fs;
 

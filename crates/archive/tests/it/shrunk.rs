@@ -1,5 +1,4 @@
-//! Files from which bytes are gone: where the CDXJ file knows of them it tells which captures are lost, also where nothing
-//! in the file itself shows it.
+//! Files that have lost bytes. The CDXJ file shows which captures are lost, even if the file itself shows no loss.
 
 use std::fs;
 
@@ -52,7 +51,7 @@ impl Whole {
         (records, errors)
     }
 
-    /// Whether the file is told to have lost something; and the captures that it has and has lost, by URL and date.
+    /// Returns whether the file is listed as shrunk, and its present and lost captures, by URL and date.
     fn lost(&self) -> (bool, Vec<Place>, Vec<Place>) {
         let archive = Archive::open(self.dir.path()).expect("listed");
         let is_told = !archive.gone().expect("listed").is_empty();
@@ -84,7 +83,7 @@ impl Whole {
     }
 }
 
-/// What is left is read, and what is gone is told, however often one asks: who asks makes the CDXJ file again.
+/// The remaining records are read, and the loss is reported at every lookup. The lookup rebuilds the CDXJ file.
 #[test]
 fn wherever_a_file_is_cut_it_is_told() {
     for compression in BOTH {
@@ -197,7 +196,7 @@ fn a_whole_copy_ends_the_matter_and_so_does_deleting_the_cdxj_file() {
     assert!(!whole.lost().0);
 }
 
-/// The CDXJ file of a file that is gone still tells what was lost, and so may others know its name.
+/// The CDXJ file of a removed file still lists the lost captures, and other data may know its name.
 #[test]
 fn a_name_is_not_used_again_while_somebody_knows_it() {
     let whole = Whole::new(BOTH[0]);

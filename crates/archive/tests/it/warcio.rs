@@ -1,4 +1,4 @@
-//! What we write, judged by the tool of the trade: `warcio`, from `WARCIO` or the path.
+//! Checks our files with the tool `warcio`, from `WARCIO` or the path.
 
 use std::env;
 use std::fs;

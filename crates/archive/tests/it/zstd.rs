@@ -1,5 +1,5 @@
-//! What only zstd files have: dictionaries, extension frames, frames without a checksum, windows, and a
-//! compression without bounds.
+//! Features of zstd files: dictionaries, extension frames, frames without a checksum, windows, and unbounded
+//! compression.
 
 use std::fs;
 
@@ -141,7 +141,8 @@ fn a_window_of_a_gigabyte_is_refused() {
     check(bytes, &Limits::default(), &[], &[message]);
 }
 
-/// Of a few bytes zstd makes gigabytes: more than a record may have comes only of as much as gzip would need.
+/// A few bytes of zstd can unpack to gigabytes. Output above the limit of a record needs as much input as gzip would
+/// need.
 #[test]
 fn what_unpacks_without_bounds_is_given_up() {
     let limits = Limits { block_bytes_max: 1 << 20, ..Limits::default() };

@@ -1,5 +1,4 @@
-//! Our bits against the `webgraph` crate's: it reads what we write, we read what it writes, and
-//! both write the same.
+//! Compatibility with the `webgraph` crate: each side reads the files of the other, and both write equal bits.
 
 use std::fs;
 use std::path::Path;
@@ -14,8 +13,7 @@ use webgraph::traits::SequentialLabeling;
 
 use crate::{VARIED, arcs_of, build, folder};
 
-/// The arcs of the `BVGraph` at `basename` as the `webgraph` crate reads them, and where each list
-/// starts.
+/// The arcs of the `BVGraph` at `basename` and the start of each list, read by the `webgraph` crate.
 fn webgraph_reads(basename: &Path) -> (Vec<(u32, u32)>, Vec<u64>) {
     let graph = BvGraphSeq::with_basename(basename).mode::<LoadMem>().load().expect("a BVGraph");
     let mut arcs = Vec::new();
@@ -56,7 +54,7 @@ proptest! {
         check(nodes, &arcs);
     }
 
-    /// Lists made of few runs, each node's taken from a small stock: many copies and intervals.
+    /// Lists of few runs, chosen from a small set, so that there are many copies and intervals.
     #[test]
     fn the_same_bits_as_webgraph_on_lists_alike(
         stock in vec(vec((0..200_u32, 1..12_u32), 0..6), 1..6),
@@ -80,7 +78,7 @@ fn the_same_bits_as_webgraph_at_the_edges() {
     check(16, &VARIED);
 }
 
-/// The examples on the page of the format.
+/// The examples in the documentation of the format.
 #[test]
 fn the_examples_of_the_format_page() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats/graph.md");

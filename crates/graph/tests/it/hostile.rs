@@ -1,5 +1,4 @@
-//! Folders whose bytes were changed, cut or made up: always an error that names the file, never a
-//! panic and never another graph.
+//! Folders with changed, truncated or invented bytes. The result must be an error that names the file.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +12,7 @@ use crate::{VARIED, build, folder};
 
 const FILES: [&str; 4] = ["manifest", "links-1.properties", "links-1.graph", "links-1.offsets"];
 
-/// Opens `dir`, in which `file` was spoilt.
+/// Checks that opening `dir` fails with an error that names the damaged `file`.
 fn check_refused(dir: &Path, file: &str, what: &str) {
     match Graph::open(dir) {
         Ok(_) => panic!("{file} with {what} was opened"),
@@ -21,7 +20,7 @@ fn check_refused(dir: &Path, file: &str, what: &str) {
             assert_eq!(blamed, dir.join(file), "{what}");
             assert!(offset <= fs::metadata(&blamed).expect("a file").len(), "{what}");
         }
-        // A manifest that names another generation cannot arise: its checksum would not match.
+        // A manifest with another generation is impossible: its checksum would differ.
         Err(error) => panic!("{file} with {what}: {error}"),
     }
 }
@@ -77,7 +76,7 @@ fn a_file_that_is_gone_is_named() {
     }
 }
 
-/// Behind no checksum: any bits, read as a graph.
+/// Reads arbitrary bits as a graph, without a checksum.
 fn check_import(bytes: &[u8], nodes: u32, arcs: u64, window: u32, interval: u32) {
     let dir = folder();
     let base = dir.path().join("any");
@@ -89,7 +88,7 @@ fn check_import(bytes: &[u8], nodes: u32, arcs: u64, window: u32, interval: u32)
         Err(GraphError::Damaged { .. }) => {}
         Err(error) => panic!("{error}"),
         Ok(graph) => {
-            // Well formed by chance: then the two ways of reading must agree.
+            // The bits are valid by chance. The two ways of reading must then agree.
             let mut count = 0;
             for node in 0..nodes {
                 let list = graph.successors(NodeId(node));
@@ -112,7 +111,7 @@ proptest! {
         check_import(&bytes, nodes, arcs, window, interval);
     }
 
-    /// Bits that are nearly right get further into the decoder than random ones.
+    /// Nearly valid bits reach deeper parts of the decoder than random ones.
     #[test]
     fn a_graph_with_flipped_bits_is_a_graph_or_an_error(
         flips in vec((0..400_usize, 0..8_u32), 1..3), arcs in 25..40_u64,
@@ -131,7 +130,7 @@ proptest! {
     }
 }
 
-/// γ of 2^32 – 1 successors, of 2^63, and nodes without a bit each: refused before any allocation.
+/// γ codes of 2^32 – 1 and of 2^63 successors, and more nodes than bits. All are refused before any allocation.
 #[test]
 fn numbers_too_great_are_refused() {
     check_import(&[0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff], 8, 8, 7, 4);

@@ -1,4 +1,4 @@
-//! Tests of the public interface, and what they share.
+//! Tests of the public interface, and shared helpers.
 
 mod bvgraph;
 mod hostile;
@@ -17,7 +17,7 @@ fn build(dir: &Path, nodes: u32, arcs: &[(u32, u32)]) -> Graph {
     Graph::build(dir, nodes, arcs).expect("arcs in range and a folder to write in")
 }
 
-/// Every arc, in the order of the visit.
+/// Every arc, in the order of [`Graph::for_each_arc`].
 fn arcs_of(graph: &Graph) -> Vec<(u32, u32)> {
     let mut arcs = Vec::new();
     graph.for_each_arc(&mut |from, to| arcs.push((from.0, to.0)));
@@ -28,8 +28,8 @@ fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-/// The lists of `BVGraph` at work: references, blocks at both ends, intervals, residuals before the
-/// node, a self-loop, a list without successors.
+/// A graph that uses all features of `BVGraph`: references, blocks at both ends, intervals, residuals before the
+/// node, a self-loop, and an empty list.
 const VARIED: [(u32, u32); 31] = [
     (0, 0),
     (1, 2),

@@ -1,4 +1,4 @@
-//! `PageRank` against published values and against a dense solution of its equations.
+//! `PageRank` compared with published values and with a dense solution of its equations.
 
 use graph::{DeadEnds, NodeId, PageRankConfig, Solver, pagerank, topic_pagerank};
 use proptest::collection::vec;
@@ -31,7 +31,7 @@ fn the_spider_trap_of_the_textbook() {
     }
 }
 
-/// Dead ends removed, example 5.5 there: A→B,C,D; B→A,D; C→E; D→B,C, without a jump.
+/// Removed dead ends, "Mining of Massive Datasets", example 5.5: A→B,C,D; B→A,D; C→E; D→B,C, without a jump.
 #[test]
 fn the_dead_ends_of_the_textbook() {
     let arcs = [(0, 1), (0, 2), (0, 3), (1, 0), (1, 3), (2, 4), (3, 1), (3, 2)];
@@ -42,7 +42,7 @@ fn the_dead_ends_of_the_textbook() {
     check_close(&found.values, &expected, 1e-12);
     assert!(found.error_bound.is_infinite(), "without a jump nothing is promised");
 
-    // With a jump the rest is what its own graph gives: A→B,D; B→A,D; D→B.
+    // With a jump, the remaining nodes have the ranks of their own graph: A→B,D; B→A,D; D→B.
     for solver in SOLVERS {
         let config = PageRankConfig { dead_ends, solver, epsilon: 1e-13, ..Default::default() };
         let found = ranks(5, &arcs, &config).values;
@@ -54,7 +54,7 @@ fn the_dead_ends_of_the_textbook() {
     }
 }
 
-/// The teleport set {B, D} there, example 5.10: A→B,C,D; B→A,D; C→A; D→B,C.
+/// The teleport set {B, D}, "Mining of Massive Datasets", example 5.10: A→B,C,D; B→A,D; C→A; D→B,C.
 #[test]
 fn the_topic_of_the_textbook() {
     let arcs = [(0, 1), (0, 2), (0, 3), (1, 0), (1, 3), (2, 0), (3, 1), (3, 2)];
@@ -62,7 +62,7 @@ fn the_topic_of_the_textbook() {
     let graph = build(dir.path(), 4, &arcs);
     for solver in SOLVERS {
         let config = PageRankConfig { damping: 0.8, epsilon: 1e-13, solver, ..Default::default() };
-        // Twice the same node counts once, and what is no node does not count.
+        // A repeated node counts once, and numbers that are not nodes are ignored.
         let topic = [1, 3, 1, 4, u32::MAX].map(NodeId);
         let ranks = topic_pagerank(&graph, &config, &topic, &mut |_, _| {});
         check_close(&ranks.values, &[54.0, 59.0, 38.0, 59.0].map(|n| n / 210.0), 1e-12);
@@ -84,7 +84,7 @@ fn topics_at_the_edges() {
             assert_eq!((none.values, none.error_bound), (vec![0.0; 4], 0.0));
             assert!(topic(&all[..1]).values.iter().all(|value| value.is_finite()));
         }
-        // All that the topic names was removed.
+        // All nodes of the topic are removed.
         let config =
             PageRankConfig { solver, dead_ends: DeadEnds::Remove, ..PageRankConfig::default() };
         let gone = topic_pagerank(&graph, &config, &all[2..], &mut |_, _| {});
@@ -104,7 +104,7 @@ fn graphs_at_the_edges() {
         }
         let config = PageRankConfig { solver, ..Default::default() };
         check_close(&ranks(4, &[], &config).values, &[0.25; 4], 1e-9);
-        // All of it dead ends, once the last is gone: nothing is left to give.
+        // Repeated removal of dead ends removes all nodes.
         let remove = PageRankConfig { dead_ends: DeadEnds::Remove, ..config };
         assert_eq!(ranks(3, &[(0, 1), (1, 2)], &remove).values, [0.0; 3]);
     }
@@ -213,7 +213,7 @@ proptest! {
     }
 }
 
-/// Dead ends link to all of the topic, as the jump does; (I – βM) x = (1 – β)v by elimination with pivots.
+/// Solves (I – βM) x = (1 – β)v by elimination with pivots. Dead ends link to all nodes of the topic, like the jump.
 fn dense(nodes: u32, arcs: &[(u32, u32)], damping: f64, topic: &[u32]) -> Vec<f64> {
     let n = nodes as usize;
     let mut rows = vec![vec![0.0; n + 1]; n];

@@ -1,4 +1,4 @@
-//! Rank vectors written and read: bit for bit, or an error.
+//! Rank vectors: reading returns the exact bits written, or an error.
 
 use std::fs;
 
@@ -54,7 +54,7 @@ fn the_old_vector_stands_until_the_new_one_is_whole() {
     let dir = folder();
     let path = dir.path().join("a.ranks");
     write_ranks(&path, &[1.0]).expect("written");
-    // A folder where the file would be written beside: the write must fail.
+    // A folder at the path of the temporary file makes the write fail.
     fs::create_dir(dir.path().join("a.ranks.tmp")).expect("a folder");
     let error = write_ranks(&path, &[2.0]).expect_err("no file can be written");
     assert!(matches!(error, GraphError::Io { .. }), "{error}");

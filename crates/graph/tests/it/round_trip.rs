@@ -1,4 +1,4 @@
-//! Graphs written and opened again, against the sorted set of their arcs.
+//! Graphs written and opened again, compared with the sorted set of their arcs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -30,8 +30,7 @@ fn check(nodes: u32, arcs: &[(u32, u32)]) {
     assert_eq!(built.bits_per_arc() > 0.0, !expected.is_empty());
 }
 
-/// A graph whose lists resemble their neighbours', as those of a web do: so that there are
-/// references, blocks and intervals.
+/// A graph in which neighbouring nodes have similar lists, as in the web. It has references, blocks and intervals.
 fn alike() -> impl Strategy<Value = (u32, Vec<(u32, u32)>)> {
     let list = vec((0..60_u32, 1..9_u32), 0..4);
     vec((list, any::<bool>(), vec(0..60_u32, 0..4)), 1..40).prop_map(|lists| {
@@ -118,7 +117,7 @@ fn a_build_replaces_the_graph_and_leaves_no_other_file() {
     assert_eq!(names, ["links-2.graph", "links-2.offsets", "links-2.properties", "manifest"]);
 }
 
-/// What a build that was killed leaves: files that no manifest names.
+/// A killed build leaves files that are not in the manifest.
 #[test]
 fn a_build_cut_short_leaves_the_old_graph() {
     let dir = folder();

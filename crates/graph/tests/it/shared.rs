@@ -1,6 +1,6 @@
-//! Real graphs: what others have measured on them, measured here.
+//! Real graphs, compared with published figures.
 //!
-//! The figures are those of the data's own page, each agreed on by two independent programs.
+//! The figures are from the web page of the data. Two independent programs agree on each.
 
 use std::env;
 use std::fs;
@@ -70,7 +70,7 @@ fn needs_shared_cnr_2000() {
     for extension in ["graph", "offsets"] {
         let ours = fs::read(dir.path().join("links-1").with_extension(extension)).expect("a file");
         let stored = fs::read(original.with_extension(extension)).expect("a file");
-        // Padding with zeros to whole words is all that may differ.
+        // Only the padding with zeros to whole words may differ.
         let (same, padding) = stored.split_at_checked(ours.len()).expect("as long as ours");
         assert!(same == ours, "the {extension} file is not the stored one");
         assert!(padding.len() <= 8 && padding.iter().all(|&byte| byte == 0), "{padding:?}");

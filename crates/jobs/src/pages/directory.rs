@@ -1,12 +1,12 @@
-//! The directory: every live page once, in SURT order, and what became of all other URLs.
+//! The directory: every live page once, in SURT order, and the fate of every other URL.
 //!
-//! What lives here: the choice of the capture that counts and the file `pages/directory`. What does
-//! not: the pages' text, which stays in the parts.
+//! What lives here: the choice of the capture that counts, and the file `pages/directory`. What does not: the pages'
+//! text, which stays in the parts.
 //!
-//! **Invariant.** Entries are strictly increasing by (SURT, URL); redirects and fates by URL. The
-//! newest capture counts, of two with the same date the later row, except that a failed try never hides an earlier
-//! answer, and that one which found the page as it was gives the earlier one its date. If that one asks for the
-//! page not to be found, it is not, until a later one tells what the page is.
+//! **Invariant.** Entries are strictly increasing by (SURT, URL). Redirects and fates are sorted by URL. The newest
+//! capture of a URL counts. Of two captures with the same date, the later row counts. A failed fetch never replaces
+//! an earlier answer. A revisit passes its date to the earlier capture. A revisit with `noindex` withholds the page
+//! until a later capture.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -34,11 +34,11 @@ pub struct Entry {
     pub pointer: PagePointer,
     /// For near-duplicates.
     pub fingerprint: Fingerprint,
-    /// The page asks not to be found.
+    /// Whether the page asks not to be indexed.
     pub noindex: bool,
     /// It is an imported record, not a page of the web.
     pub is_record: bool,
-    /// Which URL it says it is a copy of, or nothing.
+    /// The canonical URL that the page declares, or empty.
     pub canonical: String,
 }
 
@@ -52,12 +52,12 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Identifies the content; outputs made from this directory carry it.
+    /// Identifies the content. Outputs made from this directory store it.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Live pages; the place in this list is the node in the link graph.
+    /// Live pages. The place in this list is the node number in the link graph.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
@@ -85,12 +85,12 @@ impl Directory {
         look_up(&self.redirects, url)
     }
 
-    /// Why `url` is no page, if it was tried and is none.
+    /// Why `url` is not a page, if it was fetched.
     pub fn other(&self, url: &str) -> Option<&str> {
         look_up(&self.others, url)
     }
 
-    /// A map from every URL, redirects followed, to the place of its page: for looking up many.
+    /// A map from every URL to the place of its page, with redirects followed.
     pub(crate) fn resolver(&self) -> HashMap<&str, u32> {
         let mut places: HashMap<&str, u32> = HashMap::with_capacity(self.entries.len());
         for (place, entry) in self.entries.iter().enumerate() {
@@ -129,14 +129,14 @@ impl Directory {
         disk::write_sealed(path, MAGIC, &out)
     }
 
-    /// Whether there is one that this version reads, as far as its first bytes tell.
+    /// Returns whether a directory of this version exists. Only the first bytes are read.
     pub(crate) fn is_there(path: &Path) -> bool {
         let mut start = [0; MAGIC.len()];
         let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
         path.is_file() && (read.is_err() || disk::other_version(path, &start, MAGIC).is_none())
     }
 
-    /// `None` where there is no directory yet.
+    /// Reads the directory. Returns `None` if the file does not exist.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>, JobsError> {
         let Some(bytes) = disk::read_sealed(path, MAGIC)? else { return Ok(None) };
         let id = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&bytes));
@@ -186,7 +186,7 @@ fn look_up<'a>(pairs: &'a [(String, String)], url: &str) -> Option<&'a str> {
     Some(&pairs[at].1)
 }
 
-/// What the newest capture of a URL says.
+/// The state of a URL, from the capture that counts.
 enum Standing {
     Page(Entry),
     Redirect(String),
@@ -194,19 +194,19 @@ enum Standing {
     Failed(String),
 }
 
-/// That a URL was found as it was before.
+/// A revisit: the URL had not changed.
 struct Same {
     date: Moment,
-    /// The date of the capture that is said to be not for the index, if one is.
+    /// The date of the capture that must not be indexed, if any.
     withheld: Option<String>,
 }
 
-/// Takes captures, those with the same date as they follow each other in the archive, and keeps, for each URL, the one
-/// that counts. What was written at once may stand in several files, whose order tells nothing: so the microsecond counts.
+/// Selects the capture that counts for each URL. Captures with equal dates must be added in archive order. Captures
+/// of one second may be in several files, whose order has no meaning. Dates therefore include microseconds.
 #[derive(Default)]
 pub(crate) struct DirectoryBuilder {
     standings: BTreeMap<(String, String), (Moment, Standing)>,
-    /// When a URL was last found as it was before, and what was said of that.
+    /// The last revisit of each URL.
     same: BTreeMap<(String, String), Same>,
 }
 

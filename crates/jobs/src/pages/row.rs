@@ -1,17 +1,17 @@
 //! A row of the page table and its bytes: strings and numbers in variable-length bytes.
 //!
-//! A row has a head, which says what the directory must know, and a page's row a body as well, its text
-//! and its links: whoever wants the heads of all rows need not read the bodies.
+//! A row has a head with the facts for the directory. The row of a page also has a body with its text and links. The
+//! heads can be read without the bodies.
 //!
-//! **Invariant.** `decode` of what [`RowBytes::push`] wrote is the same row; of any other bytes it is a row or
-//! `None`, never a panic.
+//! **Invariant.** `decode` restores the row that [`RowBytes::push`] wrote. For any other bytes it returns a row or
+//! `None`, and never panics.
 
 use codes::vbyte;
 use neardup::Fingerprint;
 
-/// Where a row stands: part, block in the part, row in the block.
+/// Position of a row: part, block in the part, row in the block.
 ///
-/// Packed in 64 bits (16, 36, 12), which the index keeps without knowing what they mean.
+/// Packed in 64 bits (16, 36, 12). The index stores the packed number and does not interpret it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PagePointer {
     /// Number of the part.
@@ -26,22 +26,22 @@ pub struct PagePointer {
 const ROW_BITS: u32 = 12;
 /// Bits of a packed pointer that hold the block's offset.
 const BLOCK_BITS: u32 = 36;
-/// Those bits of its last sixteen.
+/// The row bits in the low 16 bits of a packed pointer.
 const ROW_MASK: u16 = (1 << ROW_BITS) - 1;
-/// Rows in a block at the most.
+/// Maximum rows in a block.
 pub(crate) const BLOCK_ROWS_MAX: usize = 1 << ROW_BITS;
-/// Bytes in a part at the most.
+/// Maximum bytes in a part.
 pub(crate) const PART_BYTES_MAX: u64 = 1 << BLOCK_BITS;
 
 impl PagePointer {
-    /// As one number.
+    /// Packs the pointer into one number.
     pub fn pack(self) -> u64 {
         u64::from(self.part) << (ROW_BITS + BLOCK_BITS)
             | self.block << ROW_BITS
             | u64::from(self.row)
     }
 
-    /// The pointer behind a number.
+    /// Unpacks a pointer.
     pub fn unpack(packed: u64) -> Self {
         let [high, low, .., row_high, row_low] = packed.to_be_bytes();
         Self {
@@ -52,14 +52,14 @@ impl PagePointer {
     }
 }
 
-/// A link as it stands on a page.
+/// A link on a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutLink {
     /// Normalised target.
     pub url: String,
     /// The anchor's text.
     pub text: String,
-    /// The page says not to follow it.
+    /// Whether the page marks the link `nofollow`.
     pub nofollow: bool,
 }
 
@@ -82,11 +82,11 @@ pub struct PageRow {
     pub language: String,
     /// The name of its character encoding.
     pub charset: String,
-    /// The page asks not to be found.
+    /// Whether the page asks not to be indexed.
     pub noindex: bool,
     /// It is an imported record, not a page of the web.
     pub is_record: bool,
-    /// Which URL it says it is a copy of, or nothing.
+    /// The canonical URL that the page declares, or empty.
     pub canonical: String,
     /// For near-duplicates.
     pub fingerprint: Fingerprint,
@@ -94,7 +94,7 @@ pub struct PageRow {
     pub links: Vec<OutLink>,
 }
 
-/// What the directory keeps of a page.
+/// The facts about a page that the directory keeps.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PageHead {
     pub(crate) fingerprint: Fingerprint,
@@ -103,7 +103,7 @@ pub(crate) struct PageHead {
     pub(crate) canonical: String,
 }
 
-/// What became of one URL at one moment.
+/// The result of one capture of a URL.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fate<P = Box<PageRow>> {
     /// It is a page.
@@ -113,27 +113,28 @@ pub enum Fate<P = Box<PageRow>> {
         /// Normalised target.
         target: String,
     },
-    /// It is not there (any more), or is nothing to read.
+    /// It does not exist, or is not readable text.
     Gone {
         /// For people: `status 404`, `not text: image/png`.
         what: String,
     },
-    /// It could not be had this time; an earlier capture still counts.
+    /// The fetch failed. An earlier capture still counts.
     Failed {
         /// For people: `timeout`, `status 503`.
         what: String,
     },
-    /// It was found as it was before.
+    /// It has not changed.
     Same,
-    /// It was found as it was before, and asks not to be found.
+    /// It has not changed, and asks not to be indexed.
     Withheld {
-        /// The date of the capture that this is said of, as in the archive.
+        /// The date of the unchanged capture, as in the archive.
         page_date: String,
     },
 }
 
 impl<P> Fate<P> {
-    /// The same with what `become_page` makes of the page, if it is one; `None` if that is.
+    /// Converts the page of [`Fate::Page`] with `become_page`. Returns `None` if `become_page` does. Keeps other
+    /// fates.
     pub(crate) fn try_map<Q>(self, become_page: impl FnOnce(P) -> Option<Q>) -> Option<Fate<Q>> {
         Some(match self {
             Fate::Page(page) => Fate::Page(become_page(page)?),
@@ -305,7 +306,7 @@ pub(crate) fn put_head(
     put_text(out, canonical);
 }
 
-/// Appends a string behind its length.
+/// Appends the length of a string, then the string.
 pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
     vbyte::write(out, text.len() as u64);
     out.extend_from_slice(text.as_bytes());

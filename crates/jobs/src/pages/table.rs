@@ -1,9 +1,9 @@
 //! The page table as a whole: its parts, its directory, and rows by pointer.
 //!
-//! **Invariant.** `pages/parts` names the options that the parts were made with and, for each part,
-//! the archive file and how many bytes of it the part covers; a part whose file has another length by
-//! now is made again, and so are all after a change of options. The directory is written before the
-//! list: a list that names every archive file vouches for the directory.
+//! **Invariant.** `pages/parts` names the options of the parts and, for each part, its archive file and that file's
+//! length. A part whose file has changed length is rebuilt. All parts are rebuilt after a change of options. The
+//! directory is written before the list. A list that names every archive file therefore proves that the directory is
+//! complete.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};

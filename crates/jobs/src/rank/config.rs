@@ -1,9 +1,9 @@
 //! The section `[rank]` of crivello.toml.
 //!
-//! What lives here: how `PageRank` is computed, and which pages make a topic. What does not: how much it counts (crate
-//! `query`).
+//! What lives here: the settings of `PageRank`, and the pages of each topic. What does not: the weight of the ranks
+//! (crate `query`).
 //!
-//! **Invariant.** A topic that passes [`RankConfig::check`] names pages and sites that are addresses.
+//! **Invariant.** The pages and sites of a topic that passes [`RankConfig::check`] are valid addresses.
 
 use std::collections::BTreeMap;
 
@@ -14,31 +14,31 @@ use serde::{Deserialize, Serialize};
 use super::vector::check_name;
 use crate::Directory;
 
-/// How ranks are computed; what the first five do, [`PageRankConfig`] says.
+/// How ranks are computed. [`PageRankConfig`] explains the first five fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RankConfig {
     /// Probability of following a link.
     pub damping: f64,
-    /// What becomes of the rank of pages without links.
+    /// Treatment of the rank of pages without links.
     pub dead_ends: DeadEnds,
     /// How the equations are solved.
     pub solver: Solver,
-    /// Stop when the error is surely not greater than this.
+    /// Stop when the error bound is at most this.
     pub epsilon: f64,
-    /// Stop after so many iterations in any case.
+    /// Maximum number of iterations.
     pub iterations_max: u32,
     /// The pages of each topic, by its name.
     pub topics: BTreeMap<String, Topic>,
 }
 
-/// The pages that a topic begins with; its ranks flow along the links from there.
+/// The start pages of a topic. Its ranks flow from them along the links.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Topic {
     /// Their addresses.
     pub pages: Vec<String>,
-    /// Hosts of which every page belongs to it, those below them included.
+    /// Hosts whose pages all belong to the topic, subdomains included.
     pub sites: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ impl RankConfig {
         PageRankConfig { damping, epsilon, iterations_max, dead_ends, solver }
     }
 
-    /// Whether the topics can be meant; if not, why.
+    /// Checks the topics. Returns the reason if one is not valid.
     pub fn check(&self) -> Result<(), String> {
         for (name, topic) in &self.topics {
             let wrong = |why: String| format!("topic `{name}`: {why}");
@@ -79,12 +79,12 @@ impl RankConfig {
 }
 
 impl Topic {
-    /// What its vector depends on besides the graph: as Rust prints it, which loses nothing.
+    /// The settings that the topic's vector depends on, in lossless `Debug` format.
     pub(super) fn settings(&self, config: &RankConfig) -> String {
         format!("{:?} {self:?}", config.pagerank())
     }
 
-    /// The nodes that belong to it, ascending; and what is named but not there.
+    /// The nodes of the topic, ascending, and the configured pages and sites that the directory lacks.
     pub(super) fn nodes(&self, directory: &Directory) -> (Vec<NodeId>, Vec<String>) {
         let places = directory.resolver();
         let mut missing = Vec::new();
@@ -122,7 +122,7 @@ pub(super) fn address(text: &str) -> Option<String> {
     normalise(text, None, &Limits::default()).ok().map(String::from)
 }
 
-/// The term that the pages of a host have, and those of all below it.
+/// The filter term of a host and its subdomains.
 fn host(text: &str) -> Option<String> {
     let has_port = text.contains(':') && !text.ends_with(']');
     if has_port || text.contains(['/', '@', '?', '#', '\\']) {

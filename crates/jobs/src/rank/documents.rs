@@ -1,8 +1,9 @@
 //! Ranks by document of the index.
 //!
-//! **Invariant.** `graph/documents-G-S.NAME.ranks` holds, for each document of generation `G` of the index, which was
-//! made from the source with hash `S`, in order, how many times the average the vector `NAME` gives its page, and 0
-//! where it gives none. The average is over all pages of the graph, or over all values that a user gave.
+//! **Invariant.** `graph/documents-G-S.NAME.ranks` holds one value for each document, in document order. It belongs
+//! to generation `G` of the index whose source has hash `S`. A value is the value of vector `NAME` for the page,
+//! divided by the average. It is 0 if the vector has no value for the page. The average is over all pages of the
+//! graph, or over all imported values.
 
 use std::collections::HashMap;
 use std::fs;
@@ -35,7 +36,7 @@ impl Source {
     }
 }
 
-/// By what to multiply values so that their average is 1; 0 if all are zero.
+/// The factor that makes the average of the values 1; 0 if all are zero.
 fn scale(values: &[f64]) -> f64 {
     let sum: f64 = values.iter().sum();
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
@@ -65,7 +66,7 @@ fn sources(
         let scale = scale(&all);
         let mut by_url = HashMap::with_capacity(values.len());
         let entry = |url: &str| places.get(url).map(|&place| &directory.entries()[place as usize]);
-        // What is said of a page itself counts more than what is said of an address that leads to it.
+        // The value for a page's own URL has precedence over the value for a redirect to it.
         for is_direct in [false, true] {
             for (url, value) in &values {
                 let page = entry(url).map_or(url, |entry| &entry.url);
@@ -79,7 +80,7 @@ fn sources(
     Ok(sources)
 }
 
-/// Writes every vector in the order of the index's documents; without vectors there is nothing to write.
+/// Writes every vector in the order of the index's documents.
 pub(crate) fn write_document_ranks(
     collection: &Collection,
     directory: &Directory,
@@ -98,7 +99,7 @@ pub(crate) fn write_document_ranks(
         write_ranks(&path, column)?;
         written.push(path);
     }
-    // Vectors that are gone, and those of generations that are.
+    // Remove the vectors that are not current.
     for file in fs::read_dir(&dir).map_err(JobsError::io(&dir))? {
         let path = file.map_err(JobsError::io(&dir))?.path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -131,12 +132,12 @@ fn columns(
     Ok(columns)
 }
 
-/// To be called before a vector is replaced: whatever happens then, its documents are ranked again.
+/// Marks the ranks by document as stale. Call it before a vector is replaced, so that a kill cannot leave old ranks.
 pub(super) fn mark_stale(collection: &Collection) -> Result<(), JobsError> {
     disk::write_whole(&collection.stale_ranks_file(), &[])
 }
 
-/// Whether the documents of an index have every vector that there is, as it is, whole, and no other.
+/// Returns whether the documents of an index have exactly the current vectors, up to date and whole.
 pub(crate) fn is_ranked(collection: &Collection, directory: &Directory, index: &Index) -> bool {
     let of_nodes = || -> Result<Vec<Vector>, JobsError> {
         let mut vectors = Vec::new();
@@ -160,7 +161,7 @@ pub(crate) fn is_ranked(collection: &Collection, directory: &Directory, index: &
     found.iter().map(|(vector, _)| vector).eq(&wanted) && wanted.iter().all(is_whole)
 }
 
-/// The vectors that the documents of an index have, in order, and when each was written, where that is known.
+/// The vectors of an index's documents, in order, and the time each was written, if known.
 pub fn document_vectors(
     collection: &Collection,
     index: &Index,
@@ -178,8 +179,8 @@ pub fn document_vectors(
     vectors
 }
 
-/// For each segment of the index, how many times the average a vector gives each document; `None` if there is no such
-/// vector.
+/// Returns the ranks of the documents of each segment, in multiples of the average. Returns `None` if the vector does
+/// not exist.
 pub fn document_ranks(
     collection: &Collection,
     index: &Index,

@@ -1,10 +1,10 @@
-//! Ranks that users bring: lines of a URL, a tab and a number become `ranks/NAME.values`.
+//! Ranks from users: lines of a URL, a tab and a number become `ranks/NAME.values`.
 //!
-//! What lives here: reading the lines, and the file that keeps them (`docs/formats/graph.md`). What does not: which
-//! documents the URLs are (`documents.rs`), which may be others with every index.
+//! What lives here: the parser of the lines, and the stored file (`docs/formats/graph.md`). What does not: the match
+//! of URLs to documents (`documents.rs`), which each index changes.
 //!
-//! **Invariant.** Every value of a file is a number from 0 to [`VALUE_MAX`], and every URL stands there once. A file that
-//! cannot be read to its end changes nothing.
+//! **Invariant.** Every value of a file is a number from 0 to [`VALUE_MAX`], and every URL occurs once. An input that
+//! cannot be parsed changes nothing.
 
 use std::collections::HashMap;
 use std::fs;
@@ -22,13 +22,13 @@ use crate::pages::{put_text, take_text};
 use crate::{Collection, Directory, JobsError, PageTable, disk};
 
 const MAGIC: [u8; 8] = *b"CRVVALU\x01";
-/// How the names of files end.
+/// File name suffix.
 const ENDING: &str = ".values";
-/// A line is at most this long.
+/// Maximum length of a line.
 const LINE_BYTES_MAX: u64 = 64 << 10;
-/// Lines of a file.
+/// Maximum number of lines in a file.
 const LINES_MAX: u64 = 100_000_000;
-/// The greatest value: sums of all lines are still exact enough.
+/// Maximum value. It keeps the sum of all lines exact enough.
 const VALUE_MAX: f64 = 1e15;
 
 /// What was imported.
@@ -38,14 +38,14 @@ pub struct RankImport {
     pub name: String,
     /// Lines with a value.
     pub values: u64,
-    /// Of these, URLs that are neither pages of the collection nor documents of its index.
+    /// Number of these URLs that are neither a page nor a document.
     pub unknown: u64,
-    /// The first of them.
+    /// The first unknown URL.
     pub first_unknown: Option<String>,
 }
 
-/// Reads `URL TAB value` lines from `input`, which is the file `path`, and keeps them as the rank `name`; one that there
-/// was is replaced. Where there is an index its documents have it afterwards.
+/// Reads `URL TAB value` lines from `input`, the file at `path`, and stores them as the rank `name`. An existing rank
+/// of that name is replaced. If an index exists, its documents get the rank.
 pub fn import_ranks(
     collection: &Collection,
     name: &str,
@@ -87,7 +87,7 @@ pub fn import_ranks(
     Ok(report)
 }
 
-/// Addresses in our spelling, or names as they are, with their values, in the order of the lines.
+/// Normalised addresses, or names unchanged, with their values in line order.
 fn read_lines(path: &Path, input: &mut dyn BufRead) -> Result<Vec<(String, f64)>, JobsError> {
     let mut values = Vec::new();
     let mut lines = HashMap::new();
@@ -123,7 +123,7 @@ fn read_lines(path: &Path, input: &mut dyn BufRead) -> Result<Vec<(String, f64)>
     Ok(values)
 }
 
-/// A line that is not blank.
+/// Parses a line that is not blank.
 fn read_line(text: &str) -> Result<(String, f64), String> {
     let Some((url, value)) = text.split_once('\t') else {
         return Err("there is no tab: write a URL, a tab and a number".to_owned());
@@ -163,7 +163,7 @@ fn unknown<'a>(
     Ok(unknown.into_iter().map(|(url, _)| url).collect())
 }
 
-/// The vectors that users brought, in the order of their names.
+/// The imported vectors, in the order of their names.
 pub(crate) fn imported_vectors(collection: &Collection) -> Result<Vec<Vector>, JobsError> {
     let dir = collection.imported_ranks_dir();
     let mut vectors = Vec::new();
@@ -179,7 +179,7 @@ pub(crate) fn imported_vectors(collection: &Collection) -> Result<Vec<Vector>, J
     Ok(vectors)
 }
 
-/// What was imported under a name.
+/// Reads the values of an imported rank.
 pub(crate) fn read_imported(
     collection: &Collection,
     name: &str,

@@ -1,12 +1,12 @@
 //! Link graph to ranks: named vectors of one value a page, by node and by document of the index.
 //!
-//! What lives here: which vectors there are, and when one is computed again. What does not: how (crate `graph`); values
-//! that users bring (`imported.rs`); the order of documents (`documents.rs`).
+//! What lives here: the list of vectors, and when each is recomputed. What does not: the algorithms (crate `graph`),
+//! imported values (`imported.rs`), and the order of documents (`documents.rs`).
 //!
-//! A vector that is computed of every graph is a [`Centrality`]; of each topic of the configuration there is one more.
+//! A [`Centrality`] is computed for every graph. Each topic of the configuration has one more vector.
 //!
-//! **Invariant.** `graph/NAME.ranks` holds a value for each node of the graph that `graph/NAME.source` names, computed
-//! under the settings that stand there.
+//! **Invariant.** `graph/NAME.ranks` holds a value for each node of the graph that `graph/NAME.source` names. It was
+//! computed with the settings in that file.
 
 mod config;
 mod documents;
@@ -32,7 +32,7 @@ pub use vector::Vector;
 
 const MAGIC: [u8; 8] = *b"CRVRSRC\x02";
 
-/// A vector that is computed of every graph.
+/// A vector that is computed for every graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Centrality {
     PageRank,
@@ -49,7 +49,7 @@ impl Centrality {
         }
     }
 
-    /// What it depends on besides the graph: as Rust prints it, which loses nothing.
+    /// The settings that the vector depends on, in lossless `Debug` format.
     fn settings(self, config: &RankConfig) -> String {
         match self {
             Self::PageRank => format!("{:?}", config.pagerank()),
@@ -70,7 +70,7 @@ impl Centrality {
     }
 }
 
-/// Whether a vector of that name is computed, so that nobody can bring one.
+/// Returns whether a computed vector has this name. Imports may not use it.
 fn is_computed(name: &str) -> bool {
     Centrality::ALL.iter().any(|centrality| centrality.name() == name)
 }
@@ -82,30 +82,30 @@ pub struct RankReport {
     pub nodes: u32,
     /// Links.
     pub arcs: u64,
-    /// Rounds that PageRank took.
+    /// Iterations of PageRank.
     pub iterations: u32,
-    /// The sum of all errors of PageRank is at most this.
+    /// Upper bound of the sum of all errors of PageRank.
     pub error_bound: f64,
-    /// The names of all ranks, those of users included.
+    /// The names of all ranks, imported ones included.
     pub ranks: Vec<String>,
-    /// Of each topic that is configured.
+    /// One report for each configured topic.
     pub topics: Vec<TopicReport>,
     /// Nothing was to do.
     pub up_to_date: bool,
 }
 
-/// What became of a topic.
+/// The result for one topic.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TopicReport {
     /// Its name.
     pub name: String,
-    /// Pages of the collection that belong to it; without any, there are no ranks of it.
+    /// Pages of the collection that belong to the topic. A topic without pages has no ranks.
     pub pages: u64,
-    /// Pages and sites of the configuration that the collection does not have.
+    /// Configured pages and sites that the collection lacks.
     pub missing: Vec<String>,
 }
 
-/// What a vector was computed from, and what was said of it.
+/// The graph and settings that a vector was computed from, and the result of the solver.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Origin {
     source: String,
@@ -115,13 +115,13 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// Whether a vector is that of this graph under these settings.
+    /// Returns whether the vector was computed from this graph with these settings.
     fn is_of(&self, linking: &Linking, settings: &str) -> bool {
         self.source == linking.source && self.settings == settings
     }
 }
 
-/// Computes what is not up to date of all vectors, and writes them by node and, where there is an index, by document.
+/// Computes the vectors that are out of date. Writes them by node and, if an index exists, by document.
 pub fn rank(
     collection: &Collection,
     config: &RankConfig,
@@ -200,7 +200,7 @@ fn bring(
     Ok((origin, true))
 }
 
-/// What a vector was computed of; `None` if that or the vector is not there.
+/// Reads the origin of a vector. Returns `None` if the origin or the vector is missing.
 pub(crate) fn read_origin(
     collection: &Collection,
     vector: &Vector,
@@ -210,8 +210,8 @@ pub(crate) fn read_origin(
     Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }
 
-/// Whether all vectors that are computed of every graph are there, and of each topic that has pages the one, of this graph
-/// and under these settings, and the documents of the index have every vector that there is.
+/// Returns whether all vectors of this graph and these settings exist. That covers each centrality and each topic
+/// with pages. The documents of the index must have every vector.
 pub fn is_all_ranked(
     collection: &Collection,
     linking: &Linking,
@@ -234,7 +234,7 @@ pub fn is_all_ranked(
         && index.map_or(true, |index| is_ranked(collection, directory, &index))
 }
 
-/// Where there is an index, its documents have the ranks of now afterwards.
+/// Writes the current ranks of the documents, if an index exists.
 fn by_document(
     collection: &Collection,
     directory: &Directory,

@@ -1,19 +1,19 @@
 //! [`Vector`]: the name of a vector of ranks.
 //!
-//! **Invariant.** A name that [`check_name`] lets pass has no dot, so that the stem of a file, `NAME` or `topic.NAME`, is
-//! of one vector only, and no stem begins as a file of documents does.
+//! **Invariant.** A name that passes [`check_name`] has no dot. A file stem, `NAME` or `topic.NAME`, therefore
+//! belongs to one vector only. No stem begins like a file of ranks by document.
 
 use super::Centrality;
 
-/// Letters of a name.
+/// Maximum bytes of a name.
 const NAME_BYTES_MAX: usize = 64;
-/// How the stems of topics begin.
+/// Prefix of the stem of a topic.
 const TOPIC: &str = "topic.";
 
-/// One value a page, by name.
+/// The name of a vector with one value a page.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Vector {
-    /// A rank of all pages: computed of the graph, or brought by the user.
+    /// A rank of all pages: computed from the graph, or imported.
     Rank(String),
     /// `PageRank` in a topic.
     Topic(String),
@@ -49,7 +49,7 @@ impl Vector {
     }
 }
 
-/// Whether a rank or a topic can be called so; if not, why.
+/// Checks the name of a rank or a topic. Returns the reason if it is not valid.
 pub(crate) fn check_name(name: &str) -> Result<(), String> {
     let is_plain =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);

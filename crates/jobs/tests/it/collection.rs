@@ -66,7 +66,7 @@ impl Small {
         self.revisit_with(url, (date_s, 0), extra, "304 Not Modified");
     }
 
-    /// The same with a head, at a second and a microsecond of it.
+    /// Archives a revisit with this HTTP head, at a second and microsecond, in a file of its own.
     pub(crate) fn revisit_with(
         &self,
         url: &str,

@@ -98,7 +98,7 @@ fn a_file_cut_short_is_an_error_or_changes_nothing() {
     assert!(errors > 20, "only {errors} cuts were noticed: is anything checked?");
 }
 
-/// A file of an older version is told as one, and the stages make it again.
+/// A file of an older version gives a version error, and the stages rebuild it.
 #[test]
 fn a_file_of_another_version_is_told_and_made_again() {
     let mut told = 0;
@@ -150,7 +150,7 @@ fn damaged_files_are_discarded_and_built_again() {
     }
 }
 
-/// A file that is gone is told with its name and what makes it again.
+/// The error of a missing file names the file and the command that rebuilds it.
 #[test]
 fn a_file_that_is_gone_says_what_makes_it_again() {
     let small = small();

@@ -13,7 +13,7 @@ fn keen() -> FoldConfig {
     FoldConfig { distance_max: 16, ..FoldConfig::default() }
 }
 
-/// The URL of every folded page and of the page that it is folded behind.
+/// The URL of every folded page and of its representative.
 fn folds(small: &Small, config: &FoldConfig) -> Vec<(String, String)> {
     jobs::extract(&small.collection, &ExtractOptions::default(), &silent).expect("extracted");
     jobs::fold(&small.collection, config, &silent).expect("folded");
@@ -30,7 +30,7 @@ fn page(title: &str, text: &str) -> String {
     html(&format!("<title>{title}</title>"), text)
 }
 
-/// Whether the second of two pages is folded behind the first.
+/// Returns whether the first of two pages represents the second.
 fn is_one(config: &FoldConfig, a: &str, b: &str) -> bool {
     let small = Small::new();
     small.archive(&[("http://a.test/", 1, a.to_owned()), ("https://a.test/", 1, b.to_owned())]);

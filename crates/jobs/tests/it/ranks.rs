@@ -104,7 +104,7 @@ fn a_topic_is_ranked_from_its_pages_and_sites() {
     assert!(second["http://b.test/"] > second["http://sub.b.test/"], "{second:?}");
     assert_eq!(second["http://a.test/3"], 0.0);
 
-    // What nobody asks for any more is gone, and what has no pages does not come.
+    // Removed topics lose their ranks. Topics without pages get none.
     let report = rank(&small, &[("second", &[], &["b.test"]), ("third", &["http://x.test/"], &[])]);
     assert_eq!(report.topics[1].pages, 0);
     assert!(topic("first").is_none() && topic("third").is_none() && topic("second").is_some());
@@ -208,7 +208,7 @@ fn values_of_the_user_are_those_of_the_pages_and_stay() {
     let config = index::Config { merge: MergePolicy::Never, ..index::Config::default() };
     small.build_with(&config, Reuse::Unchanged);
     check();
-    // What is said of a page itself counts, not what is said of one that leads to it.
+    // The value for a page's own URL has precedence over the value for a redirect to it.
     let both = "http://a.test/1\t1\nhttp://a.test/old\t3\n";
     assert_eq!(import(&small, "mine", both).expect("read").unknown, 0);
     assert_eq!(ranks(&small, &of_name("mine")).expect("imported")["http://a.test/1"], 0.5);

@@ -1,4 +1,4 @@
-//! What each stage makes of what the archive holds.
+//! The output of each stage for a small archive.
 
 use index::{DocId, Field, Index};
 use jobs::{ExtractOptions, Folding, PageTable, Reuse, Vector};
@@ -486,7 +486,7 @@ fn a_collection_has_one_writer() {
     assert_eq!((writer.command.as_str(), writer.process), ("index", std::process::id()));
     drop(lock);
     assert_eq!(small.collection.writer(), None);
-    // One that was killed leaves its name behind.
+    // A killed process leaves its name in the lock file.
     std::fs::write(small.collection.root().join(".lock"), "crawl 1\n").expect("written");
     assert_eq!(small.collection.writer(), None);
     small.collection.lock("index").expect("free again");

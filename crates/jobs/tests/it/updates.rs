@@ -10,7 +10,7 @@ use crate::collection::{Small, html, prose};
 /// For each URL its record, and its terms with how often they occur.
 type Documents = BTreeMap<String, (index::DocRecord, BTreeMap<(Field, String), u32>)>;
 
-/// What the index holds that is not deleted.
+/// The documents of the index that are not deleted.
 fn documents(small: &Small) -> Documents {
     let index = Index::open(&small.collection.index_dir()).expect("an index");
     index.verify().expect("whole");
@@ -93,7 +93,7 @@ fn what_has_changed_is_indexed_and_nothing_else() {
     }
 }
 
-/// Behind the first 64 KiB of a file, which are verified when the index is opened.
+/// The damage is after the first 64 KiB of a file, which are verified when the index is opened.
 #[test]
 fn an_index_that_is_damaged_is_built_from_nothing() {
     let long = |number: u64| {
@@ -179,7 +179,7 @@ fn when_most_has_changed_or_the_settings_have_all_is_built_again() {
     assert_eq!((index.added, index.removed, index.segments), (6, 0, 1));
 }
 
-/// A 304 may say that a page is not to be found any more; what it is now, only a later answer tells.
+/// A 304 may withhold a page. Only a later answer has the page itself.
 #[test]
 fn a_304_keeps_a_page_out_of_the_index_until_a_later_answer_brings_it_back() {
     const NOINDEX: &str = "304 Not Modified\r\nX-Robots-Tag: noindex";
@@ -226,7 +226,7 @@ fn a_304_keeps_a_page_out_of_the_index_until_a_later_answer_brings_it_back() {
     assert!(row.text.contains(&prose(2)), "the page itself stays");
 }
 
-/// A 304 and the answer to the question that follows it may stand in two files, in any order, with dates in one second.
+/// A 304 and the answer to the next request may be in two files, in any order, with dates in one second.
 #[test]
 fn of_two_captures_in_one_second_the_later_one_counts_in_whatever_file_it_stands() {
     let noindex = "304 Not Modified\r\nX-Robots-Tag: noindex";

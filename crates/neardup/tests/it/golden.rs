@@ -1,5 +1,4 @@
-//! `SimHash` against the published example and against counting bit by bit; fingerprints against
-//! the values that are in stored files.
+//! `SimHash` compared with the published example and with a bitwise count. Fingerprints compared with stored values.
 
 use neardup::{Fingerprint, fingerprint, simhash};
 use proptest::collection::vec;
@@ -39,7 +38,7 @@ proptest! {
     }
 }
 
-/// These values are in stored files: where one changes, `ROWS_VERSION` of `jobs` goes up.
+/// Stored files contain these values. A change of one needs a higher `ROWS_VERSION` in `jobs`.
 #[test]
 fn fingerprints_are_stable() {
     let table = [
@@ -64,7 +63,7 @@ fn white_space_inside_words_changes_no_digest() {
     assert_ne!(print("foo bar").simhash, print("bar foo").simhash);
 }
 
-/// A search for a part number must find the page of each part, however alike they are.
+/// A search for a part number must find the page of each part, even if the pages are very similar.
 #[test]
 fn pages_of_different_parts_have_different_identities() {
     let identity = |number: &str| {

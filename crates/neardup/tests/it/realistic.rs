@@ -1,6 +1,6 @@
-//! Texts of words drawn by Zipf's law from one small vocabulary: copies with another date against
-//! unrelated texts, in scripts with spaces between words and without. The fingerprints of the former must be close,
-//! and those of the latter must not.
+//! Texts of words drawn by Zipf's law from one small vocabulary, in scripts with and without spaces.
+//!
+//! Copies with another date must have close fingerprints. Unrelated texts must have distant ones.
 
 use std::fmt::Write;
 
@@ -9,14 +9,14 @@ use neardup::{Fingerprint, fingerprint};
 const VOCABULARY: usize = 600;
 const TEXTS: usize = 120;
 
-/// Bits in which the fingerprints of pages that are compared may differ, unless the user wants another number.
+/// The default maximum number of differing bits between the fingerprints of compared pages.
 const DISTANCE_MAX: u32 = 3;
 
 fn distance(a: &Fingerprint, b: &Fingerprint) -> u32 {
     (a.simhash ^ b.simhash).count_ones()
 }
 
-/// `SplitMix64`, so that the texts are always the same.
+/// `SplitMix64`, so that the texts are reproducible.
 struct Random(u64);
 
 impl Random {
@@ -35,7 +35,7 @@ fn word(rank: usize) -> String {
     ['w', letter(rank / 100), 'b', letter(rank / 10), 'k', letter(rank)].into_iter().collect()
 }
 
-/// A word with a chance that falls with its rank.
+/// A random word. Its probability falls with its rank.
 fn zipf(random: &mut Random) -> String {
     word(zipf_rank(random))
 }
@@ -53,7 +53,7 @@ fn zipf_rank(random: &mut Random) -> usize {
     rank.expect("less than the sum of weights")
 }
 
-/// A text of 150 to 400 words, with `date` somewhere inside.
+/// A text of 150 to 400 words, with `date` at a random position.
 fn text(random: &mut Random, date: &str) -> String {
     let count = 150 + random.below(251);
     let place = random.below(count);
@@ -100,7 +100,7 @@ fn a_changed_word_in_a_long_page_is_usually_close() {
     assert!(close.count() >= 90);
 }
 
-/// Scripts without spaces that have few letters: the first of them in a row, and how many.
+/// Scripts without spaces and with few letters: the first letter, and the number of consecutive letters.
 const SCRIPTS: [(&str, char, u32); 5] = [
     ("Thai", 'ก', 46),
     ("Lao", 'ດ', 20),
@@ -109,7 +109,7 @@ const SCRIPTS: [(&str, char, u32); 5] = [
     ("Hiragana", 'あ', 80),
 ];
 
-/// The words of such a script; they have two to five letters.
+/// Random words of a script, with two to five letters each.
 fn vocabulary(first: char, letters: u32) -> Vec<String> {
     let mut random = Random(first.into());
     let letter = |random: &mut Random| {

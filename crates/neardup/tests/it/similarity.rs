@@ -1,4 +1,4 @@
-//! The similarity of pages against sets of words compared one by one, and against pairs judged by hand.
+//! The similarity of pages compared with a naive implementation and with pairs judged by hand.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ fn is_one(similarity: f64) -> bool {
     similarity.total_cmp(&1.0).is_eq()
 }
 
-/// The definition, for texts that have no dates and no script without spaces.
+/// The definition, for texts without dates and in scripts with spaces.
 fn naive(a: &str, b: &str) -> f64 {
     let [a, b] = [a, b].map(|text| {
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -49,7 +49,7 @@ proptest! {
     }
 }
 
-/// Ten words and what differs.
+/// A text of ten words and the differing part.
 fn text(differs: &str) -> String {
     format!("a part for the old pump {differs} in the cellar below")
 }
@@ -97,12 +97,12 @@ fn short_texts_are_one_shingle_and_no_text_is_like_no_other() {
     assert!(of("a b c d", "a b c d e") == 0.0);
     let empty = PageWords::of("t", " ", Dates::LeftOut);
     assert!(empty.is_empty() && empty.similarity(&empty) == 0.0);
-    // A date is all that there is.
+    // The text is only a date.
     assert!(PageWords::of("t", "18 November 2019", Dates::LeftOut).is_empty());
     assert!(!PageWords::of("t", "18 November 2019", Dates::Kept).is_empty());
 }
 
-/// Where a word would be the whole text, a character is one.
+/// In a script without spaces each character is a word.
 #[test]
 fn a_text_without_spaces_is_compared_by_characters() {
     for alphabet in [['東', '京', '都', '年'], ['ก', 'ข', 'ค', 'ง'], ['あ', 'い', 'う', 'え']]

@@ -1,4 +1,4 @@
-//! The pairs of the permuted tables against all pairs compared.
+//! The pairs of the permuted tables, checked by comparing all pairs.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,7 @@ use neardup::PermutedTables;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Finds the pairs of positions with close fingerprints, once by the tables and once by looking
-/// at all, and compares.
+/// Checks that the tables find the same pairs of positions as a comparison of all pairs.
 fn check_pairs(fingerprints: &[u64], distance_max: u32) {
     let tables = PermutedTables::build(fingerprints, distance_max);
     let mut found = Vec::new();
@@ -34,7 +33,7 @@ fn check_pairs(fingerprints: &[u64], distance_max: u32) {
     assert_eq!(found, expected);
 }
 
-/// A set with many close pairs: few random fingerprints, and flips of few of their bits.
+/// A set with many close pairs: a few random fingerprints, and variants with a few flipped bits.
 fn planted() -> impl Strategy<Value = Vec<u64>> {
     let flips = vec((0..4_usize, vec(0..64_u32, 0..5)), 0..150);
     (vec(any::<u64>(), 4), vec(any::<u64>(), 0..150), flips).prop_map(|(roots, mut all, flips)| {
@@ -55,7 +54,7 @@ proptest! {
         check_pairs(&fingerprints, distance_max);
     }
 
-    /// All in few bits: every block is shared by many.
+    /// Fingerprints that vary in few bits, so that many share every block.
     #[test]
     fn crowded_pairs_are_found(
         fingerprints in vec(0..512_u64, 0..300),
@@ -78,8 +77,8 @@ fn extreme_distances_are_right() {
     check_pairs(&[7], 3);
 }
 
-/// A hundred thousand equal fingerprints, and many that are crowded into twenty bits: neither is
-/// compared all with all, or this would take minutes.
+/// A hundred thousand equal fingerprints, and many that vary only in twenty bits. Comparing all pairs would take
+/// minutes.
 #[test]
 fn crowds_are_not_compared_all_with_all() {
     let equal = vec![42; 100_000];
@@ -87,7 +86,7 @@ fn crowds_are_not_compared_all_with_all() {
     assert_eq!(tables.classes().count(), 1);
     tables.pairs(&mut |_, _| panic!("no two classes"));
 
-    // Multiples of 15 = 0b1111 in 20 bits: sixty-nine thousand, in runs that share much.
+    // The multiples of 15 = 0b1111 in 20 bits: 69,906 values that share many blocks.
     let crowded: Vec<u64> = (0..1 << 20).filter(|value| value % 15 == 0).collect();
     let tables = PermutedTables::build(&crowded, 1);
     let mut pairs = 0_u64;

@@ -1,25 +1,25 @@
-//! Where words begin and end in text of ASCII alone: UAX #29 has few rules there.
+//! Splits ASCII text into words. Few rules of UAX #29 apply to ASCII.
 //!
-//! Letters, digits and underscores stick together (WB5 and WB8 to WB10, `WB13a`, `WB13b`); a full stop or
-//! an apostrophe between two letters (WB6, WB7) or two digits does too, and so does a colon between two
-//! letters, as in Swedish `EU:s`, and a comma or a semicolon between two digits (WB11, WB12).
+//! Letters, digits and underscores join (WB5 and WB8 to WB10, `WB13a`, `WB13b`). A full stop or an apostrophe joins two
+//! letters (WB6, WB7) or two digits (WB11, WB12). A colon joins two letters, as in Swedish `EU:s`. A comma or a
+//! semicolon joins two digits.
 //!
-//! Which bytes stick together is found out for 64 at a time, as the bits of a number; a word is then a
-//! run of ones, however long.
+//! The module computes this for 64 bytes at a time, with a bit for each byte. A word is a run of ones, which may span
+//! several blocks.
 //!
 //! **Invariant.** The words are those that ICU finds.
 //!
-//! What does not live here: what each byte is ([`codes::classes`]).
+//! [`codes::classes`] classifies the bytes.
 
 use codes::classes::{self, BLOCK};
 
-/// Hands the bounds of every word in `bytes[from..to]`, which are ASCII, to `emit`, in order.
+/// Passes the bounds of every word in `bytes[from..to]` to `emit`, in order. These bytes must be ASCII.
 #[inline]
 pub(super) fn each(bytes: &[u8], from: usize, to: usize, emit: &mut impl FnMut(usize, usize)) {
     let bytes = &bytes[..to];
-    // Where the last word began, and whether the byte before the block sticks.
+    // The start of the last word, and whether the byte before the block belongs to a word.
     let (mut start, mut before) = (from, 0);
-    // A block more than there are, if the last is full: there the last word ends at the latest.
+    // If the last block is full, one empty block follows, so that the last word always ends.
     for base in (from..=to).step_by(BLOCK) {
         let sticking = sticking(bytes, base, before);
         let mut edges = sticking ^ (sticking << 1 | before);
@@ -40,13 +40,13 @@ pub(super) fn each(bytes: &[u8], from: usize, to: usize, emit: &mut impl FnMut(u
 
 #[inline]
 fn emit_word(bytes: &[u8], start: usize, end: usize, emit: &mut impl FnMut(usize, usize)) {
-    // Underscores alone are no word.
+    // Underscores alone are not a word.
     if bytes[start] != b'_' || bytes[start..end].iter().any(|&byte| byte != b'_') {
         emit(start, end);
     }
 }
 
-/// A bit for each of the 64 bytes from `base` on: whether it belongs to a word. `before` is that of the byte
+/// A bit for each of the 64 bytes from `base`: whether the byte belongs to a word. `before` is the bit of the byte
 /// before them.
 #[inline]
 fn sticking(bytes: &[u8], base: usize, before: u64) -> u64 {
@@ -58,7 +58,7 @@ fn sticking(bytes: &[u8], base: usize, before: u64) -> u64 {
         block[..rest.len()].copy_from_slice(rest);
         classes::letters_and_marks(&block)
     };
-    // A mark with a one on both sides; what is on the other side of the last is not known yet.
+    // Marks with a one on both sides. The byte after the last one is unknown, so the last one is kept for [`joins`].
     let mut joints = marks & !ones & (ones << 1 | before) & (ones >> 1 | 1 << (BLOCK - 1));
     let mut sticking = ones;
     while joints != 0 {
@@ -69,7 +69,7 @@ fn sticking(bytes: &[u8], base: usize, before: u64) -> u64 {
     sticking
 }
 
-/// Whether the byte at `middle` sticks to what is on both sides of it.
+/// Returns whether the byte at `middle` joins the bytes on both sides of it.
 #[inline]
 fn joins(bytes: &[u8], middle: usize) -> bool {
     let Some(&[before, joint, after]) = bytes.get(middle - 1..middle + 2) else { return false };
@@ -77,7 +77,7 @@ fn joins(bytes: &[u8], middle: usize) -> bool {
     kind(joint) >> JOINS & kind(before) & kind(after) != 0
 }
 
-/// What a byte is, and behind [`JOINS`] bits what it joins.
+/// The kind of a byte. The bits from [`JOINS`] on are the kinds that the byte joins.
 static KINDS: [u8; 256] = {
     let (mut kinds, mut byte) = ([0; 256], 0_u8);
     while byte < 128 {
@@ -105,7 +105,7 @@ const JOINS: u32 = 2;
 mod tests {
     use super::*;
 
-    /// Texts of all lengths, so that words and joints lie across the edges of blocks, against a byte at a time.
+    /// Compares texts of all lengths with a reference that reads single bytes. Words and joints cross block edges.
     #[test]
     fn words_are_those_of_a_look_at_every_byte() {
         let mut state = 1_u32;

@@ -1,27 +1,27 @@
-//! The terms of words that came before: in a text most words are old ones.
+//! A cache of the terms of words, because most words of a text occur repeatedly.
 //!
-//! A table with two places for each hash; a new word takes one of them. Only short words are kept, which
-//! are nearly all, and those of ASCII in lower case; what a word becomes is asked for once.
+//! The table has two places for each hash. A new word replaces one of them. Only short words are kept, and nearly all
+//! words are short. ASCII words are kept in lower case.
 //!
-//! **Invariant.** What is found is what was put for exactly this word, but for the case of ASCII.
+//! **Invariant.** A lookup finds only the term of exactly this word. Only the case of ASCII words is ignored.
 
-/// The longest word that is kept.
+/// Bytes of the longest word that is kept.
 const WORD_BYTES_MAX: usize = WORD_BITS as usize / 8;
-/// The longest term that is kept: a place has as many bytes.
+/// Bytes of the longest term that is kept. Each place has this number of bytes.
 const TERM_BYTES_MAX: usize = 16;
-/// How many pairs of places there are, as a power of two.
+/// The number of pairs of places, as a power of two.
 const PAIRS_LOG2: u32 = 15;
-/// Where in a number the bytes of a word end; above is the length of the term.
+/// Bits of a number that hold the word. The bits above hold the length of the term.
 const WORD_BITS: u32 = 120;
 
-/// The terms of words.
+/// The table of words and their terms.
 pub(super) struct Cache {
-    /// The word of each place, with zeros behind it, and the length of its term; a word is not empty,
-    /// and has no zeros.
+    /// The word of each place, filled with zeros, and the length of its term. A word is not empty and contains no
+    /// zeros.
     words: Box<[[u128; 2]]>,
     /// The term of each place.
     terms: Box<[[[u8; TERM_BYTES_MAX]; 2]]>,
-    /// Which place of a pair is the next to be taken.
+    /// The place of a pair that the next new word takes.
     next: usize,
 }
 
@@ -49,7 +49,7 @@ const fn sixteen(byte: u8) -> u128 {
 }
 
 impl Key {
-    /// For the word `text[start..end]`; `None` if it is too long.
+    /// The key of the word `text[start..end]`. `None` if the word is too long.
     #[inline]
     pub(super) fn of(text: &[u8], start: usize, end: usize) -> Option<Self> {
         let length = end - start;
@@ -57,7 +57,7 @@ impl Key {
             return None;
         }
         let mut word = if let Some(sixteen) = text[start..].first_chunk::<16>() {
-            // What is behind the word is cut off.
+            // The mask removes the bytes after the word.
             u128::from_le_bytes(*sixteen) & ((1 << (8 * length)) - 1)
         } else {
             let mut word = [0; 16];
@@ -65,14 +65,14 @@ impl Key {
             u128::from_le_bytes(word)
         };
         if word & sixteen(0x80) == 0 {
-            // The highest bit of each byte: whether it reaches `A`, and whether it is beyond `Z`.
+            // The highest bit of a byte in `from_a` means at least `A`. In `beyond_z` it means greater than `Z`.
             let from_a = word + sixteen(0x80 - b'A');
             let beyond_z = word + sixteen(0x7f - b'Z');
             word |= (from_a & !beyond_z & sixteen(0x80)) >> 2;
         }
         #[expect(clippy::cast_possible_truncation, reason = "halves")]
         let (low, high) = (word as u64, (word >> 64) as u64);
-        // Two odd numbers without a pattern; the upper bits of the product depend on all others.
+        // Two odd factors without a pattern. The upper bits of the product depend on all other bits.
         let mixed = low.wrapping_mul(0x9e37_79b9_7f4a_7c15)
             ^ high.wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(32);
         let pair = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> (64 - PAIRS_LOG2);
@@ -81,14 +81,14 @@ impl Key {
 }
 
 impl Cache {
-    /// Which place of its pair a word has, if it is there.
+    /// The place of a word in its pair, if the cache has it.
     #[inline]
     pub(super) fn find(&self, key: &Key) -> Option<usize> {
         let is_it = |place: &u128| (place ^ key.word) << (128 - WORD_BITS) == 0;
         self.words[key.pair].iter().position(is_it)
     }
 
-    /// The term of a word that is there.
+    /// The term of a word at the place that [`Cache::find`] returned.
     #[inline]
     pub(super) fn get(&self, key: &Key, way: usize) -> &str {
         let bytes = (self.words[key.pair][way] >> WORD_BITS) as usize;
@@ -128,7 +128,7 @@ mod tests {
             let found = get(&cache, key(start, end).unwrap());
             assert_eq!(found, Some(format!("the term №{number}")));
         }
-        // The last word, where no sixteen bytes are left, is the first.
+        // The last word has fewer than sixteen bytes after it, and equals the first word.
         assert_eq!(get(&cache, key(48, 49).unwrap()).as_deref(), Some("the term №2"));
         assert!(key(25, 41).is_none());
         cache.put(&key(0, 1).unwrap(), "a term that is too long to keep");

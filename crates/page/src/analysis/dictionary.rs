@@ -1,12 +1,12 @@
-//! Words of runs of ideographs and Hiragana alone, by the dictionary that ICU has for Chinese and Japanese.
+//! Splits runs of ideographs and Hiragana into words, by the Chinese and Japanese dictionary of ICU.
 //!
-//! The longest word of the dictionary that the rest of a run begins with is the next one. ICU does the same, but looks at
-//! every character for what else it might be, and begins at the root of the dictionary, which has thousands of branches, for
-//! each word. Here the way from there by each first character is known, which takes 0.8 MB from the first run on.
+//! The next word is the longest dictionary word at the start of the rest. ICU does the same, but also classifies every
+//! character. For each word ICU starts at the root of the dictionary, which has thousands of branches. Here a table
+//! keeps the state after each first character. It takes 0.8 MB from the first run on.
 //!
-//! What does not live here: other scripts with dictionaries; characters that are written together with others, as marks are.
+//! Other scripts with dictionaries, and characters that combine with others, such as marks, are left to ICU.
 //!
-//! **Invariant.** The words are those that ICU finds in a run, where what is beside it ends words.
+//! **Invariant.** The words are those that ICU finds in a run whose neighbours end words.
 //!
 //! Reference: `DictionaryBreakIterator` of ICU4X, and <https://unicode-org.github.io/icu/userguide/boundaryanalysis/>.
 
@@ -16,20 +16,20 @@ use icu_collections::char16trie::Char16TrieCursor;
 use icu_provider::{DataIdentifierBorrowed, DataMarkerAttributes, DataProvider, DataRequest};
 use icu_segmenter::provider::{Baked, DictionaryBreakData, SegmenterDictionaryAutoV2};
 
-/// The dictionary, known from the first characters of its words on.
+/// The dictionary, with its state after each first character.
 pub(super) struct Dictionary {
-    /// For each character of [`RANGES`], one range after the other, where it leads from the root.
+    /// The state after each character of [`RANGES`], one range after the other.
     first: Vec<Char16TrieCursor<'static>>,
 }
 
-/// Whether a character may be in a run: it is a letter of Hiragana that is whole, or a frequent ideograph.
+/// Returns whether a character may be in a run: a whole letter of Hiragana, or a frequent ideograph.
 #[inline]
 pub(super) fn has(letter: char) -> bool {
     place(letter).is_some()
 }
 
 impl Dictionary {
-    /// `None` if ICU's is not as we know it.
+    /// The dictionary. `None` if the data of ICU does not have the expected format.
     #[inline]
     pub(super) fn get() -> Option<&'static Dictionary> {
         static DICTIONARY: LazyLock<Option<Dictionary>> = LazyLock::new(Dictionary::load);
@@ -54,7 +54,7 @@ impl Dictionary {
         Some(Dictionary { first: first.collect() })
     }
 
-    /// Hands the bounds of every word of a run, which begins at `offset`, to `emit`, in order.
+    /// Passes the bounds of every word of a run to `emit`, in order. The run begins at `offset`.
     pub(super) fn each(&self, run: &str, offset: usize, emit: &mut impl FnMut(usize, usize)) {
         let mut start = 0;
         while start < run.len() {
@@ -64,7 +64,7 @@ impl Dictionary {
         }
     }
 
-    /// Where the next word of a run ends, which is not empty.
+    /// The end of the next word of a run. The word is not empty.
     fn word_end(&self, run: &str) -> usize {
         let mut letters = run.char_indices().map(|(at, letter)| (at + letter.len_utf8(), letter));
         let Some((mut end, letter)) = letters.next() else { return 0 };
@@ -76,7 +76,7 @@ impl Dictionary {
                 longest = Some(end);
             }
             if cursor.is_empty() {
-                // The beginning of a word that does not go on so is one with the character where it does not.
+                // Without a match, the word ends after the first character that continues no dictionary word.
                 return longest.unwrap_or(end);
             }
             let Some((next, letter)) = letters.next() else { return longest.unwrap_or(end) };
@@ -86,10 +86,10 @@ impl Dictionary {
     }
 }
 
-/// What runs are of.
+/// The characters of runs.
 const RANGES: [(char, char); 2] = [('ぁ', 'ゖ'), ('一', '鿿')];
 
-/// The place of a character among those of [`RANGES`], one range after the other.
+/// The index of a character in [`RANGES`], one range after the other.
 #[inline]
 fn place(letter: char) -> Option<usize> {
     let mut before = 0;

@@ -1,10 +1,10 @@
-//! One spelling for characters that mean the same: compatibility forms, case, accents.
+//! Gives characters with the same meaning one spelling: compatibility forms, case, accents.
 //!
-//! This is NFKC with simple rules on top: full case mapping to lower case, the two letters whose
-//! lower case differs from their folding (`ß`, `ς`), one apostrophe, and nothing that does not
-//! show. Close to the standard's `NFKC_Casefold`, which differs in Cherokee and in rare signs.
+//! This is NFKC with simple rules added. Full case mapping gives lower case. `ß` and `ς`, whose lower case differs from
+//! their folding, are folded. Apostrophes become one character, and invisible characters are removed. The result is
+//! close to `NFKC_Casefold` of the standard, which differs in Cherokee and in rare signs.
 //!
-//! Words of letters that stay what they are, as most do, are not taken apart to see that.
+//! Words whose letters all stay unchanged, as in most words, skip the decomposition.
 //!
 //! **Invariant.** Spellings of a word that differ in case, composition or width fold alike.
 //!
@@ -15,7 +15,7 @@ use std::iter;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::decompose_canonical;
 
-/// Writes the folded form of `word` to `out`, as many whole characters as fit in `bytes_max`.
+/// Writes the folded form of `word` to `out`, up to the last whole character within `bytes_max`.
 pub(super) fn fold(word: &str, bytes_max: usize, out: &mut String) {
     out.clear();
     if word.chars().all(|c| c.is_ascii() || is_folded(c)) {
@@ -26,7 +26,7 @@ pub(super) fn fold(word: &str, bytes_max: usize, out: &mut String) {
     fold_any(word, bytes_max, out);
 }
 
-/// The same of any word, to the end of `out`, which is empty.
+/// Appends the folded form of any word to `out`, which must be empty.
 fn fold_any(word: &str, bytes_max: usize, out: &mut String) {
     for c in word.nfkc().flat_map(char::to_lowercase).nfkc().filter(|c| !is_invisible(*c)) {
         let (first, second) = match c {
@@ -44,22 +44,22 @@ fn fold_any(word: &str, bytes_max: usize, out: &mut String) {
     }
 }
 
-/// Whether a letter stays as it is, whatever other such letters or characters of ASCII are beside it: one of the
-/// frequent small ones, or of scripts without small ones.
+/// Returns whether a letter stays unchanged beside ASCII and other such letters. These are frequent lower-case letters
+/// and letters of scripts without case.
 fn is_folded(letter: char) -> bool {
     matches!(letter, 'à'..='ö' | 'ø'..='ÿ' | 'α'..='ρ' | 'σ'..='ω' | 'а'..='џ' | 'ؠ'..='ي')
         || has_no_accents(letter)
 }
 
-/// Whether a letter is of a frequent script without accents.
+/// Returns whether a letter belongs to a frequent script without accents.
 fn has_no_accents(letter: char) -> bool {
     matches!(letter, 'ぁ'..='ゖ' | 'ァ'..='ヺ' | '一'..='鿿' | '가'..='힣')
 }
 
-/// The word without accents on Latin, Greek and Cyrillic letters; `buffer` is used if it has any.
+/// The word without accents on Latin, Greek and Cyrillic letters. `buffer` holds the result if `word` is not ASCII.
 ///
-/// Marks of other scripts are vowels and tones, not ornament, and stay; so do letters that merely
-/// can be written in parts, such as the syllables of Hangul and the voiced ones of kana.
+/// Marks of other scripts are vowels and tones, so they stay. Letters that can be decomposed without an accent also
+/// stay, such as the syllables of Hangul and voiced kana.
 pub(super) fn without_accents<'a>(word: &'a str, buffer: &'a mut String) -> &'a str {
     if word.is_ascii() {
         return word;
@@ -69,7 +69,7 @@ pub(super) fn without_accents<'a>(word: &'a str, buffer: &'a mut String) -> &'a 
     buffer
 }
 
-/// The same, appended to `out`, which is empty; a word of accents alone keeps them.
+/// Appends the word without its accents to `out`, which must be empty. A word of accents alone keeps them.
 pub(super) fn push_without_accents(word: &str, out: &mut String) {
     for c in word.chars() {
         if c.is_ascii() || has_no_accents(c) {
@@ -97,7 +97,7 @@ fn is_accent(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}')
 }
 
-/// Writes the letter without what is part of its shape, such as a stroke.
+/// Appends the letter without a stroke or a similar part of its shape. Ligatures become two letters.
 fn push_plain(out: &mut String, letter: char) {
     match letter {
         'ø' => out.push('o'),
@@ -112,7 +112,7 @@ fn push_plain(out: &mut String, letter: char) {
     }
 }
 
-/// Characters that a reader does not see: soft hyphen, joiners, marks of direction, selectors.
+/// Returns whether a character is invisible: soft hyphen, joiners, direction marks, selectors.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
         | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The long way.
+    /// The folded form by [`fold_any`], without the shortcut.
     fn taken_apart(word: &str, bytes_max: usize) -> String {
         let mut out = String::new();
         fold_any(word, bytes_max, &mut out);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     proptest! {
-        /// Words of letters that stay and of others, cut anywhere.
+        /// Words of unchanged and other letters, cut at any byte.
         #[test]
         fn words_fold_as_if_taken_apart(
             word in "([a-cA-C'àßςщЩかガ中가يé１ﬁ\u{301}\u{3099}\u{ad}\u{11a8}]|\\PC){0,12}",

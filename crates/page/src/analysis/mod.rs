@@ -1,18 +1,16 @@
-//! From text to terms: the chain that pages and queries go through alike.
+//! From text to terms: the one chain of steps for pages and queries.
 //!
 //! 1. `words.rs`: words by the Unicode rules, with dictionaries for scripts without spaces.
-//! 2. `fold.rs`: NFKC, case folding, characters that do not show removed.
+//! 2. `fold.rs`: NFKC, case folding, removal of invisible characters.
 //! 3. A Snowball stemmer, if one is configured.
-//! 4. `fold.rs` again: accents off letters, if configured; after stemming, since stemmers of
-//!    languages with accents look at them, but before it for English, so that `resume` and `résumé`
-//!    have one stem.
+//! 4. `fold.rs` again: removal of accents, if configured. It follows stemming, because stemmers of languages with
+//!    accents read them. For English it precedes stemming, so that `resume` and `résumé` have one stem.
 //!
-//! A word that came before takes a shorter way (`cache.rs`).
+//! `cache.rs` keeps the terms of words that occurred before.
 //!
-//! What does not live here: stop words and weights, which are the index's and the query's.
+//! The index and the query decide on stop words and weights.
 //!
-//! **Invariant.** Positions count from 0 without gaps, and `text[token.start..token.end]` is the
-//! word as written.
+//! **Invariant.** Positions count from 0 without gaps. `text[token.start..token.end]` is the word as written.
 
 mod ascii;
 mod cache;
@@ -34,22 +32,22 @@ pub use stem::stemmers;
 
 use stem::{MaybeStemmer, Stemming};
 
-/// Bytes of a term at most, whatever is configured: longer ones are noise.
+/// The greatest value of [`AnalysisConfig::term_bytes_max`]. Longer terms are noise.
 pub const TERM_BYTES_LIMIT: usize = 1024;
-/// Bytes of a term at least, whatever is configured: the longest character has four.
+/// The least value of [`AnalysisConfig::term_bytes_max`], because the longest character has four bytes.
 pub const TERM_BYTES_LEAST: usize = 4;
-/// A word longer than this many times a term is cut before folding, which may shorten it.
+/// A word is cut to this multiple of a term before folding, because folding may shorten it.
 const WORD_TO_TERM: usize = 8;
 
-/// How text becomes terms. An index and the queries on it must agree on this.
+/// The configuration of the analysis. An index and its queries must use the same one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AnalysisConfig {
     /// The Snowball stemmer: "english", the name of another language, or "none".
     pub stemmer: String,
-    /// Whether `café` is found as `cafe`.
+    /// Whether accents are removed, so that `cafe` finds `café`.
     pub fold_accents: bool,
-    /// Bytes of a term; longer ones are cut.
+    /// Bytes of the longest term. Longer ones are cut.
     pub term_bytes_max: usize,
 }
 
@@ -59,7 +57,7 @@ impl Default for AnalysisConfig {
     }
 }
 
-/// The chain, ready to run; cheap to clone and shared freely between threads.
+/// The chain of the analysis. It is cheap to clone, and threads can share it.
 #[derive(Clone, Debug)]
 pub struct Analyzer {
     stemming: Stemming,
@@ -68,7 +66,7 @@ pub struct Analyzer {
     caches: Caches,
 }
 
-/// Caches that no one uses right now: as many as there have been texts at the same time.
+/// Caches that are not in use. Their number is that of the texts that were analysed at the same time.
 #[derive(Clone, Default)]
 struct Caches(Arc<Mutex<Vec<Cache>>>);
 
@@ -89,21 +87,21 @@ impl fmt::Debug for Caches {
     }
 }
 
-/// A word of the text, as a term.
+/// A word of the text with its term and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token<'a> {
-    /// What is indexed and looked up.
+    /// The term that is indexed and looked up.
     pub term: &'a str,
-    /// Which word of the text it is, from 0.
+    /// The number of the word in the text, from 0.
     pub position: u32,
     /// The byte of the text where the word begins.
     pub start: usize,
-    /// The byte of the text where the word has ended.
+    /// The byte of the text after the word.
     pub end: usize,
 }
 
 impl Analyzer {
-    /// Makes the chain that `config` describes.
+    /// Builds the chain that `config` describes.
     pub fn build(config: &AnalysisConfig) -> Result<Self, PageError> {
         let bytes = config.term_bytes_max;
         if !(TERM_BYTES_LEAST..=TERM_BYTES_LIMIT).contains(&bytes) {
@@ -118,18 +116,18 @@ impl Analyzer {
         })
     }
 
-    /// The stemmer's name, as the configuration has it.
+    /// The name of the stemmer, as in the configuration.
     pub fn stemmer(&self) -> &'static str {
         self.stemming.name()
     }
 
-    /// The same chain without its stemmer: words as they are compared with the beginnings of terms.
+    /// This chain without its stemmer. Its terms are compared with the prefixes of terms.
     #[must_use]
     pub fn without_stemmer(&self) -> Self {
         Self { stemming: Stemming::NONE, caches: Caches::default(), ..self.clone() }
     }
 
-    /// Hands every word of `text` to `emit`, in order.
+    /// Passes every word of `text` to `emit`, in order.
     pub fn each(&self, text: &str, emit: &mut dyn FnMut(Token<'_>)) {
         let mut words = self.term_maker();
         let mut position = 0_u32;
@@ -140,8 +138,8 @@ impl Analyzer {
         });
     }
 
-    /// Hands the range of every word of `text` and its position to `emit`, in order: for whoever
-    /// remembers words himself, and asks a [`TermMaker`] for the terms of those that are new to him.
+    /// Passes the range of every word of `text` and its position to `emit`, in order. Callers with their own cache of
+    /// words use it, and compute the terms of new words with a [`TermMaker`].
     #[inline]
     pub fn words(&self, text: &str, mut emit: impl FnMut(Range<usize>, u32)) {
         let mut position = 0_u32;
@@ -151,12 +149,12 @@ impl Analyzer {
         });
     }
 
-    /// What makes terms of the words of [`Analyzer::words`].
+    /// Creates a maker of terms for the words of [`Analyzer::words`].
     pub fn term_maker(&self) -> TermMaker<'_> {
         TermMaker { chain: Chain::new(self), cache: Some(self.caches.take()) }
     }
 
-    /// Makes terms of words that are not worth remembering.
+    /// Creates a maker of terms without a cache, for words that rarely repeat.
     pub fn uncached_term_maker(&self) -> TermMaker<'_> {
         TermMaker { chain: Chain::new(self), cache: None }
     }
@@ -169,10 +167,10 @@ impl Analyzer {
     }
 }
 
-/// Makes terms of words, one at a time.
+/// Computes the terms of single words.
 pub struct TermMaker<'a> {
     chain: Chain<'a>,
-    /// Missing once it is given back, and where words are not remembered.
+    /// `None` after the cache was returned, or for a maker without a cache.
     cache: Option<Cache>,
 }
 
@@ -210,7 +208,7 @@ impl fmt::Debug for TermMaker<'_> {
     }
 }
 
-/// What turns a word into its term.
+/// The steps from a word to its term, with their buffers.
 struct Chain<'a> {
     analyzer: &'a Analyzer,
     stemmer: MaybeStemmer,

@@ -1,8 +1,8 @@
 //! The stemmers by name.
 //!
-//! What does not live here: which language a text is in; one analysis has one stemmer.
+//! An analysis has one stemmer, whatever the language of a text.
 //!
-//! **Invariant.** The names stand in stored configurations: they never change.
+//! **Invariant.** The names never change, because stored configurations contain them.
 //!
 //! Reference: M. F. Porter, "Snowball: a language for stemming algorithms", 2001.
 
@@ -13,7 +13,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 use crate::PageError;
 
-/// Every stemmer under its language's English name.
+/// Every stemmer with the English name of its language.
 const STEMMERS: [(&str, Algorithm); 18] = [
     ("arabic", Algorithm::Arabic),
     ("danish", Algorithm::Danish),
@@ -35,17 +35,17 @@ const STEMMERS: [(&str, Algorithm); 18] = [
     ("turkish", Algorithm::Turkish),
 ];
 
-/// What `analysis.stemmer` may be: no stemmer, or one of these.
+/// The valid values of `analysis.stemmer`: "none" and the names of the stemmers.
 pub fn stemmers() -> impl Iterator<Item = &'static str> {
     ["none"].into_iter().chain(STEMMERS.into_iter().map(|(name, _)| name))
 }
 
-/// Which stemmer to use, if any.
+/// The choice of a stemmer, or of none.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stemming(Option<Algorithm>);
 
 impl Stemming {
-    /// Words stay as they are.
+    /// No stemmer: words stay unchanged.
     pub(super) const NONE: Self = Self(None);
 
     pub(super) fn from_name(name: &str) -> Result<Self, PageError> {
@@ -61,13 +61,13 @@ impl Stemming {
         }
     }
 
-    /// The name it was chosen by.
+    /// The name in the configuration.
     pub(super) fn name(self) -> &'static str {
         let named = STEMMERS.iter().find(|(_, algorithm)| Some(*algorithm) == self.0);
         named.map_or("none", |(name, _)| name)
     }
 
-    /// Whether the stemmer looks at accents.
+    /// Returns whether the stemmer reads accents.
     pub(super) fn has_accents(self) -> bool {
         self.0 != Some(Algorithm::English)
     }
@@ -84,7 +84,7 @@ impl fmt::Debug for Stemming {
     }
 }
 
-/// A stemmer, or nothing that leaves words alone.
+/// An optional stemmer. Without one, words stay unchanged.
 pub(super) struct MaybeStemmer {
     stemmer: Option<Stemmer>,
     is_english: bool,
@@ -100,8 +100,8 @@ impl MaybeStemmer {
     }
 }
 
-/// Whether the English stemmer may change a word: only if it ends as one of the suffixes does, by its last
-/// two letters, or has an apostrophe, which it takes off.
+/// Returns whether the English stemmer may change a word. It changes only words with an apostrophe, and words whose
+/// last two letters end a suffix.
 fn has_english_suffix(word: &str) -> bool {
     let ends_so = match word.as_bytes() {
         [.., before, last] => match last {
@@ -116,7 +116,7 @@ fn has_english_suffix(word: &str) -> bool {
             b'r' => matches!(before, b'e' | b'o'),
             _ => false,
         },
-        // No suffix is so short that the stemmer would take it off a letter.
+        // The stemmer never changes a word of one letter.
         _ => false,
     };
     ends_so || word.contains('\'')
@@ -128,7 +128,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Words with and without suffixes, and with letters that are none.
+        /// Words with and without suffixes, and with characters that are not letters.
         #[test]
         fn what_has_no_suffix_is_its_own_stem(
             words in proptest::collection::vec("[a-z]{0,6}([a-z]{1,3}|[0-9.'é_]|ies|ing|ly|y|sses)", 1000),

@@ -1,21 +1,20 @@
-//! Where words begin and end.
+//! Splits text into words.
 //!
-//! Segments are those of the Unicode rules (UAX #29) as ICU ships them, with its dictionary for
-//! Chinese and Japanese and its models for Thai, Lao, Khmer and Burmese; a segment with a letter
-//! or a digit in it is a word.
+//! Segments follow the Unicode rules (UAX #29) as implemented by ICU. ICU has a dictionary for Chinese and Japanese,
+//! and models for Thai, Lao, Khmer and Burmese. A segment with a letter or a digit is a word.
 //!
-//! There is always a boundary at ASCII white space and controls. So a stretch between them that has a
-//! character beyond ASCII is taken by itself, and everything else by the few rules that matter in ASCII
-//! (`ascii.rs`) rather than by tables. So are stretches in which every other character is to those rules
-//! what one of ASCII is: `é` is a letter like `a`, and `¶` stands alone like `!`. Where there are runs of Chinese
-//! and Japanese among such characters, they are cut by their dictionary (`dictionary.rs`), Katakana sticks
-//! together, and the others are taken by themselves; a joint of full width beside a run, or at an end, stands alone.
+//! ASCII white space and controls always end words. Between them, a stretch with a character beyond ASCII is split by
+//! itself. The few rules for ASCII (`ascii.rs`) split all other text without tables. They also split a stretch whose
+//! other characters all behave like ASCII. For example, `é` is a letter like `a`, and `¶` is alone like `!`.
+//! Other stretches may have runs of Chinese and Japanese among such characters. The dictionary (`dictionary.rs`) splits
+//! the runs, Katakana joins, and the characters between the runs are split by themselves. A joint of full width is
+//! alone beside a run or at an end of the stretch.
 //!
-//! The dictionary has the letters of Hiragana and Katakana with their marks in them, as `が`; where they are written as letter and mark,
-//! as file names of macOS are, they are put together first.
+//! The dictionary contains the letters of Hiragana and Katakana with their marks composed, such as `が`. File names of
+//! macOS write letter and mark separately, so they are composed first.
 //!
-//! **Invariant.** The words are those that ICU finds in the whole text with these letters put together; the bounds are
-//! those in the text as it is.
+//! **Invariant.** The words are those that ICU finds in the whole text after this composition. The bounds refer to the
+//! original text.
 //!
 //! Reference: <https://www.unicode.org/reports/tr29/#Word_Boundaries>.
 
@@ -28,10 +27,10 @@ use unicode_normalization::char::compose;
 use super::ascii;
 use super::dictionary::{self, Dictionary};
 
-/// A longer stretch is never taken for ASCII.
+/// Bytes of the longest stretch that is split by the ASCII rules.
 const SHADOW_BYTES_MAX: usize = 128;
 
-/// Hands the bounds of every word to `emit`, in order.
+/// Passes the bounds of every word to `emit`, in order.
 #[inline]
 pub(super) fn each(text: &str, emit: &mut impl FnMut(usize, usize)) {
     let bytes = text.as_bytes();
@@ -52,20 +51,20 @@ pub(super) fn each(text: &str, emit: &mut impl FnMut(usize, usize)) {
     }
 }
 
-/// How many bytes there are before the first that is not ASCII.
+/// The number of bytes before the first one that is not ASCII.
 #[inline]
 fn ascii_bytes(bytes: &[u8]) -> usize {
-    // Many at a time, by instructions for that where there are any.
+    // Whole blocks let the compiler use SIMD instructions.
     let blocks = bytes.chunks_exact(64).take_while(|block| block.is_ascii()).count();
     let rest = &bytes[64 * blocks..];
     64 * blocks + rest.iter().position(|byte| !byte.is_ascii()).unwrap_or(rest.len())
 }
 
-/// ICU's rules and dictionaries; to look them up takes longer than a word.
+/// The rules and dictionaries of ICU. They are kept, because loading them takes longer than splitting a word.
 static SEGMENTER: LazyLock<WordSegmenterBorrowed<'static>> =
     LazyLock::new(|| WordSegmenter::new_auto(WordBreakInvariantOptions::default()));
 
-/// Hands the bounds of every word of a stretch, which begins at `offset`, to `emit`, in order.
+/// Passes the bounds of every word of a stretch to `emit`, in order. The stretch begins at `offset`.
 fn each_unicode(stretch: &str, offset: usize, emit: &mut impl FnMut(usize, usize)) {
     let mut shadow = [0; SHADOW_BYTES_MAX];
     if let Some(shadow) = cast_shadow(stretch, &mut shadow) {
@@ -91,18 +90,18 @@ fn each_unicode(stretch: &str, offset: usize, emit: &mut impl FnMut(usize, usize
     }
 }
 
-/// What makes か to が, and は to ぱ.
+/// The combining marks that change か to が, and は to ぱ.
 const VOICE_MARKS: [char; 2] = ['\u{3099}', '\u{309a}'];
 
-/// A stretch with the marks of Hiragana and Katakana put together with their letters.
+/// A stretch whose marks of Hiragana and Katakana are composed with their letters.
 struct Composed {
     text: String,
-    /// Where in it a letter ends that was put together; each was longer by a mark.
+    /// The ends in `text` of the composed letters. Each was one mark longer in the original.
     ends: Vec<usize>,
 }
 
 impl Composed {
-    /// `None` if there is no letter with such a mark.
+    /// Composes a stretch. `None` if no letter has such a mark.
     fn of(stretch: &str) -> Option<Composed> {
         let (mut text, mut ends) = (String::with_capacity(stretch.len()), Vec::new());
         let mut previous = None;
@@ -120,7 +119,7 @@ impl Composed {
         (!ends.is_empty()).then_some(Composed { text, ends })
     }
 
-    /// Hands over the bounds of every word in the stretch as it was.
+    /// Passes the bounds of every word in the original stretch to `emit`.
     fn each(&self, offset: usize, emit: &mut impl FnMut(usize, usize)) {
         let mut ends = self.ends.iter().peekable();
         let mut longer = 0;
@@ -131,24 +130,24 @@ impl Composed {
             offset + at + longer
         };
         let mut emit = |start: usize, end: usize| emit(place(start), place(end));
-        // The type of what is handed on must not grow with every turn.
+        // `each_unicode` calls this function again, so a trait object keeps the type of `emit` finite.
         let mut emit: &mut dyn FnMut(usize, usize) = &mut emit;
         each_unicode(&self.text, 0, &mut emit);
     }
 }
 
-/// Whether a letter is one of Katakana, which stick together (WB13).
+/// Returns whether a letter is Katakana, whose letters join (WB13).
 fn is_katakana(letter: char) -> bool {
     matches!(letter, 'ァ'..='ヺ' | 'ー')
 }
 
-/// Whether a letter is of a run, one that the dictionary has or one of Katakana.
+/// Returns whether a letter may be in a run: one of the dictionary, or Katakana.
 fn is_of_run(letter: char) -> bool {
     dictionary::has(letter) || is_katakana(letter)
 }
 
-/// Whether a stretch has runs, and else only characters that are like those of ASCII, and joints that stand alone. Then there
-/// is a boundary wherever a run begins or ends, or Katakana; but an underscore may stick to either.
+/// Returns whether a stretch has runs and otherwise only characters that behave like ASCII, and joints that are alone.
+/// Words then end wherever a run or Katakana begins or ends. An underscore is excluded, because it may join either.
 fn is_of_runs(stretch: &str) -> bool {
     let (mut has_runs, mut is_behind_run) = (false, true);
     let mut letters = stretch.chars();
@@ -166,7 +165,7 @@ fn is_of_runs(stretch: &str) -> bool {
     has_runs
 }
 
-/// Hands over the bounds of every word of such a stretch.
+/// Passes the bounds of every word of a stretch with runs to `emit`. [`is_of_runs`] must accept the stretch.
 fn each_of_runs(
     stretch: &str,
     dictionary: &Dictionary,
@@ -193,13 +192,13 @@ fn each_of_runs(
     }
 }
 
-/// Whether it is a letter or a digit. Where ICU is asked most are letters of Chinese and Japanese.
+/// Returns whether a character is a letter or a digit. Runs are checked first, because they are the most frequent here.
 fn is_alphanumeric(letter: char) -> bool {
     is_of_run(letter) || letter.is_alphanumeric()
 }
 
-/// The stretch with every character beyond ASCII replaced by the one that it is like, as many of them as it
-/// has bytes; `None` if there is one that is like none, or if the stretch is long.
+/// The stretch with every byte of a character beyond ASCII replaced by the ASCII character of [`like`]. `None` if a
+/// character has no such ASCII character, or if the stretch is long.
 #[inline]
 fn cast_shadow<'s>(stretch: &str, shadow: &'s mut [u8; SHADOW_BYTES_MAX]) -> Option<&'s [u8]> {
     let shadow = shadow.get_mut(..stretch.len())?;
@@ -212,13 +211,13 @@ fn cast_shadow<'s>(stretch: &str, shadow: &'s mut [u8; SHADOW_BYTES_MAX]) -> Opt
     Some(shadow)
 }
 
-/// Whether it joins what is on both sides, as its like in ASCII does; with nothing or with a run on one side it stands alone.
+/// Returns whether a character joins both its neighbours, as its ASCII form does. Beside a run or an end it is alone.
 #[inline]
 fn is_joint(letter: char) -> bool {
     matches!(letter, '，' | '；' | '：' | '．' | '＇')
 }
 
-/// The letter, the digit or the mark of ASCII that is the same to the rules, among the most frequent ones.
+/// The ASCII character that the rules treat like this character. Only frequent characters have one.
 #[inline]
 fn like(letter: char) -> Option<u8> {
     match letter {
@@ -267,7 +266,7 @@ fn like(letter: char) -> Option<u8> {
         | '［'..='＾'
         | '｀'
         | '｛'..='､' => Some(b'!'),
-        // Full width.
+        // Digits of full width.
         '０'..='９' => Some(b'0'),
         _ => None,
     }
@@ -277,7 +276,7 @@ fn like(letter: char) -> Option<u8> {
 mod tests {
     use super::*;
 
-    /// Every character between two others of any kind, itself included.
+    /// Tests every character of [`like`] between two characters of every kind.
     #[test]
     fn what_is_like_another_is_so_to_icu() {
         let others =
@@ -328,7 +327,7 @@ mod tests {
         }
     }
 
-    /// A text of some of these parts is cut as ICU cuts it.
+    /// Checks that texts of these parts are split as by ICU.
     fn check_parts(parts: &[impl AsRef<str>], count: usize) {
         let mut state = 1_u32;
         for _ in 0..20_000 {
@@ -372,10 +371,10 @@ mod tests {
         check_parts(&joints.split(' ').collect::<Vec<_>>(), 9);
         let marks = "， ： ． 中 の ア a 1 \u{3099} \u{fe0f} \u{200d} \u{301} \u{3000} ﾞ";
         check_parts(&marks.split(' ').collect::<Vec<_>>(), 6);
-        // Longer than what is taken for ASCII.
+        // Longer than the limit of the ASCII rules.
         let long = "é".repeat(SHADOW_BYTES_MAX / 2);
         check_parts(&[&long, "a", "：", "，", "1", "中", "使用", "、"], 5);
-        // Any of them, also such as are in no word.
+        // All characters of the dictionary ranges, with those that are in no word.
         let all: Vec<String> = ('\u{3041}'..='\u{9fff}')
             .filter(|&letter| dictionary::has(letter))
             .map(String::from)

@@ -1,25 +1,24 @@
-//! What the bytes themselves say about UTF-8, the one charset that text in another hardly ever
-//! happens to fit.
+//! Evidence in the bytes for or against UTF-8. Text in another charset is rarely valid UTF-8.
 //!
 //! **Invariant.** Pure ASCII refutes no charset but UTF-16.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use memchr::memchr;
 
-/// So many characters beyond ASCII that fit are UTF-8 beyond doubt. In text of two bytes a
-/// character, one in seven fits by chance; four of four, one text in two thousand.
+/// This number of valid characters beyond ASCII proves UTF-8. In text with two bytes a character, one character in
+/// seven is valid by chance. Four of four are valid in one text of two thousand.
 const BEYOND_DOUBT_MIN: usize = 4;
-/// One mistake in so many characters leaves it beyond doubt: pages get cut and pasted together.
+/// One malformed sequence in this number of characters does not refute UTF-8, because pages are often pasted together.
 const BEYOND_DOUBT_SHARE: usize = 16;
 
-/// A count of what a UTF-8 decoder would find.
+/// The counts of sequences that a UTF-8 decoder would find.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Evidence {
     /// Well-formed sequences of more than one byte.
     wellformed: usize,
     /// Malformed sequences.
     malformed: usize,
-    /// There is a NUL, as in every UTF-16 text with ASCII in it.
+    /// Whether the bytes contain a NUL, as every UTF-16 text with ASCII does.
     has_nul: bool,
 }
 
@@ -33,8 +32,7 @@ impl Evidence {
         evidence
     }
 
-    /// As [`Evidence::of`] for bytes that are UTF-8 throughout, of which no more are counted than put
-    /// it beyond doubt.
+    /// The evidence of valid UTF-8. It counts only up to [`BEYOND_DOUBT_MIN`] characters.
     pub(super) fn of_text(text: &str) -> Self {
         let (mut rest, mut wellformed) = (text, 0);
         while wellformed < BEYOND_DOUBT_MIN {
@@ -46,7 +44,7 @@ impl Evidence {
         Self { wellformed, malformed: 0, has_nul: memchr(0, text.as_bytes()).is_some() }
     }
 
-    /// Whether text with this evidence can be in `encoding`, as far as UTF-8 tells.
+    /// Returns whether text with this evidence can be in `encoding`.
     pub(super) fn admits(&self, encoding: &'static Encoding) -> bool {
         if encoding == UTF_8 {
             return self.malformed <= self.wellformed;

@@ -1,19 +1,19 @@
-//! Bytes to characters: which charset a page is in, and its text.
+//! Decodes bytes: determines the charset of a page and its text.
 //!
-//! The order is that of browsers: byte order mark, HTTP header, `<meta>` near the top,
-//! detection with the top-level domain as a hint. Three things differ, because a search
-//! engine does not have to please the authors of a page:
+//! The order is that of browsers: byte order mark, HTTP header, `<meta>` near the top, detection with the top-level
+//! domain as a hint. It differs from browsers in three points, because a search engine does not depend on the wishes of
+//! authors:
 //!
-//! - **A declaration that the bytes refute is passed over**, and the next in the order is asked.
-//!   UTF-8 is refuted by more malformed sequences than well-formed ones beyond ASCII; another
-//!   charset is refuted by bytes that are UTF-8 beyond doubt.
-//! - **UTF-8 may be detected**, which browsers refuse to do lest authors rely on it.
-//! - **A charset that is no longer decoded** (ISO-2022-KR, HZ and others), of which browsers show one
-//!   U+FFFD for the whole page, is as good as no declaration: what is ASCII in it can still be found.
+//! - **A declaration that the bytes refute is ignored**, and the next source in the order is used.
+//!   UTF-8 is refuted by more malformed than well-formed sequences beyond ASCII. Another charset is refuted by bytes
+//!   that are clearly UTF-8.
+//! - **UTF-8 may be detected.** Browsers do not detect it, so that authors do not rely on detection.
+//! - **The declaration of a charset that is no longer decoded** (ISO-2022-KR, HZ and others) is ignored. Browsers show
+//!   one U+FFFD for the whole page. Here the ASCII parts can still be found.
 //!
-//! What does not live here: the decision that a body is no text at all (`binary.rs`).
+//! `binary.rs` decides whether a body is text at all.
 //!
-//! **Invariant.** Every body has a text; which bytes came through badly is seen as U+FFFD in it.
+//! **Invariant.** Every body decodes to a text, with U+FFFD in place of malformed bytes.
 //!
 //! References: <https://html.spec.whatwg.org/multipage/parsing.html#determining-the-character-encoding>,
 //! <https://encoding.spec.whatwg.org/>.
@@ -30,16 +30,16 @@ use encoding_rs::{Encoding, UTF_8};
 
 use evidence::Evidence;
 
-/// How the bytes of a page were read as text.
+/// The charset by which the bytes of a page were decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charset {
     /// The name of the charset in the WHATWG encoding standard.
     pub name: &'static str,
-    /// What told us.
+    /// The source of the charset.
     pub source: CharsetSource,
 }
 
-/// What told the charset of a page, the surest first.
+/// The source of the charset of a page, the most reliable first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CharsetSource {
     /// The byte order mark.
@@ -48,11 +48,11 @@ pub enum CharsetSource {
     Header,
     /// A `<meta>` element or an XML declaration.
     Meta,
-    /// The look of the bytes.
+    /// Detection from the bytes.
     Detected,
 }
 
-/// The text of `body` without its byte order mark; malformed bytes become U+FFFD.
+/// The text of `body` without its byte order mark. Malformed bytes become U+FFFD.
 pub(crate) fn decode<'a>(
     url: &Url,
     content_type: Option<&str>,
@@ -62,7 +62,7 @@ pub(crate) fn decode<'a>(
     if let Some((encoding, bom_bytes)) = Encoding::for_bom(body) {
         return decode_as(encoding, CharsetSource::Bom, &body[bom_bytes..]);
     }
-    // Most pages are UTF-8 and say so, and then they are their text already.
+    // Most pages are declared as UTF-8 and are valid, so their bytes can be borrowed as text.
     let text = simdutf8::basic::from_utf8(body).ok();
     let evidence = LazyCell::new(|| text.map_or_else(|| Evidence::of(body), Evidence::of_text));
     let admits = |encoding: &&'static Encoding| {
@@ -100,13 +100,13 @@ pub(crate) fn header_encoding(content_type: &str) -> Option<&'static Encoding> {
     prescan::charset_of_content(content_type.as_bytes())
 }
 
-/// Bytes in words beyond ASCII that detection looks at.
+/// Bytes of words with characters beyond ASCII that detection reads.
 const DETECTED_BYTES_MAX: usize = 8 << 10;
 
-/// The guess of browsers for bytes that are not UTF-8, from the words that are not all ASCII: the
-/// others tell nothing.
+/// Guesses the charset of bytes that are not UTF-8, as browsers do. It reads only words with characters beyond ASCII,
+/// because ASCII words carry no information.
 fn detect(url: &Url, body: &[u8]) -> &'static Encoding {
-    // ISO-2022-JP is pure ASCII to everyone else: guessing it is how scripts get smuggled in.
+    // ISO-2022-JP consists of ASCII bytes, so guessing it would let attackers hide scripts.
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     let (mut rest, mut room) = (body, DETECTED_BYTES_MAX);
     loop {
@@ -122,7 +122,7 @@ fn detect(url: &Url, body: &[u8]) -> &'static Encoding {
         room -= word.len();
         rest = &rest[end..];
     }
-    // At the limit a character may be cut in two, and that is not the page's mistake.
+    // At the limit a character may be cut in two, which is no evidence against a charset.
     detector.feed(&[], room > 0);
     let host = match url.host() {
         Some(Host::Domain(name)) => name.trim_end_matches('.'),
@@ -132,8 +132,7 @@ fn detect(url: &Url, body: &[u8]) -> &'static Encoding {
     detector.guess(tld.map(str::as_bytes), Utf8Detection::Deny)
 }
 
-/// Whether this byte is between words: one that is no letter, and no part of a longer character in
-/// any charset.
+/// Returns whether a byte separates words. It is not a letter, and not a part of a longer character in any charset.
 fn parts_words(byte: u8) -> bool {
     matches!(byte, 0..=b'/' | b':'..=b'?')
 }

@@ -1,18 +1,17 @@
-//! The charset that a page declares in its first bytes.
+//! Finds the charset that a page declares in its first bytes.
 //!
-//! This is the "prescan a byte stream to determine its encoding" of the HTML standard, section
-//! 13.2.3.2, step for step: it must look at bytes before anyone knows what characters they are,
-//! so it knows a little about tags and comments and nothing about anything else.
+//! This is the "prescan a byte stream to determine its encoding" of the HTML standard, section 13.2.3.2, step for
+//! step. It reads bytes before the charset is known, so it recognises only tags and comments.
 //!
-//! **Invariant.** The scan moves forward only, and ends where the bytes that it may look at do.
+//! **Invariant.** The scan only moves forward and ends at [`PRESCAN_BYTES`] at the latest.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
-/// Bytes looked at. The standard wants 1024 before parsing begins, and that a parser which meets a
-/// later declaration begins again; to look further at once comes to the same.
+/// Bytes that are read. The standard reads 1024 before parsing, and restarts the parser at a later declaration. A
+/// longer prescan gives the same result.
 const PRESCAN_BYTES: usize = 16 << 10;
 
-/// What `<meta charset>`, `<meta http-equiv>` or else `<?xml encoding?>` declares.
+/// The charset that `<meta charset>` or `<meta http-equiv>` declares, else that of `<?xml encoding?>`.
 pub(super) fn declared(body: &[u8]) -> Option<&'static Encoding> {
     let bytes = &body[..body.len().min(PRESCAN_BYTES)];
     if bytes.starts_with(b"<\0?\0x\0") {
@@ -43,17 +42,17 @@ pub(super) fn charset_of_content(value: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// A walk over the bytes. `None` from any step means that they ran out: the scan is over.
+/// A walk over the bytes. `None` from any step means that the bytes ended and the scan is over.
 struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-/// What the attributes of one `<meta>` add up to.
+/// The combined attributes of one `<meta>`.
 #[derive(Default)]
 struct Meta {
     is_content_type: bool,
-    /// The encoding, if its label means one, and whether it needs `http-equiv=content-type`.
+    /// The encoding if its label is known, and whether it requires `http-equiv=content-type`.
     charset: Option<(Option<&'static Encoding>, bool)>,
 }
 
@@ -62,7 +61,7 @@ impl Scanner<'_> {
         loop {
             let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
             if rest.starts_with(b"<!--") {
-                // The two dashes may be those that opened the comment.
+                // The two dashes of `-->` may be the dashes of `<!--`.
                 self.at += 2 + find_ignoring_case(&rest[2..], b"-->")? + 2;
             } else if is_meta(rest) {
                 self.at += b"<meta".len();
@@ -99,7 +98,7 @@ impl Scanner<'_> {
         Some(meta)
     }
 
-    /// "Get an attribute": name and value in lower case; `Some(None)` at the end of the tag.
+    /// "Get an attribute": name and value in lower case. `Some(None)` at the end of the tag.
     #[expect(clippy::option_option, reason = "the scan may be over, or only the tag")]
     fn attribute(&mut self) -> Option<Option<(Vec<u8>, Vec<u8>)>> {
         self.skip(|byte| is_space(byte) || byte == b'/')?;
@@ -185,12 +184,12 @@ fn xml_declaration(bytes: &[u8]) -> Option<&'static Encoding> {
     label_encoding(label).map(not_utf_16)
 }
 
-/// The encoding of a label; none for those that stand for no encoding but for U+FFFD.
+/// The encoding of a label. `None` for labels of the "replacement" encoding.
 fn label_encoding(label: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label_no_replacement(label)
 }
 
-/// Whoever could read the declaration byte by byte did not read UTF-16.
+/// Replaces UTF-16 by UTF-8, because a declaration in single bytes cannot be UTF-16.
 fn not_utf_16(encoding: &'static Encoding) -> &'static Encoding {
     if encoding == UTF_16LE || encoding == UTF_16BE { UTF_8 } else { encoding }
 }

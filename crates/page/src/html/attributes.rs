@@ -1,16 +1,15 @@
-//! The attributes of one tag, of those that count.
+//! The known attributes of one tag.
 //!
-//! What does not live here: what a value means (`extract.rs`), and where it begins and ends
-//! (`scan.rs`).
+//! `extract.rs` interprets the values. `scan.rs` finds where they begin and end.
 //!
-//! **Invariant.** A value has at most the bytes that were allowed, and one that was cut is never
-//! handed out as whole.
+//! **Invariant.** A value has at most the allowed number of bytes. [`Attributes::whole`] never returns a value that was
+//! cut.
 
 use std::borrow::Cow;
 
 use super::entities;
 
-/// The attributes that count. A tag has each at most once: the first one written.
+/// The known attributes. If a tag repeats an attribute, the first one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attribute {
     Alt,
@@ -28,7 +27,7 @@ pub(super) enum Attribute {
 impl Attribute {
     const COUNT: usize = 10;
 
-    /// The attribute of this name, in whatever case.
+    /// The attribute of this name, in any case.
     fn from_name(name: &str) -> Option<Self> {
         let is =
             |expected: &str, attribute| name.eq_ignore_ascii_case(expected).then_some(attribute);
@@ -47,7 +46,7 @@ impl Attribute {
     }
 }
 
-/// The values of a tag's attributes as written; they are decoded when they are asked for.
+/// The values of the attributes of a tag, as written. Methods decode them on request.
 #[derive(Debug)]
 pub(super) struct Attributes<'a> {
     values: [Option<&'a str>; Attribute::COUNT],
@@ -60,39 +59,39 @@ impl<'a> Attributes<'a> {
         Self { values: [None; Attribute::COUNT], value_bytes_max }
     }
 
-    /// Keeps an attribute if it is one that counts and the tag has it not yet.
+    /// Keeps an attribute if it is known and the tag does not have it yet.
     pub(super) fn add(&mut self, name: &str, value: &'a str) {
         if let Some(attribute) = Attribute::from_name(name) {
             self.values[attribute as usize].get_or_insert(value);
         }
     }
 
-    /// The value, or as much of it as is kept.
+    /// The value, cut at the limit.
     pub(super) fn text(&self, attribute: Attribute) -> Option<Cow<'a, str>> {
         let raw = self.values[attribute as usize]?;
         Some(entities::value(raw, self.value_bytes_max).0)
     }
 
-    /// The value as it is written, references and all.
+    /// The value as written, with its character references.
     pub(super) fn raw(&self, attribute: Attribute) -> Option<&'a str> {
         self.values[attribute as usize]
     }
 
-    /// The value if all of it is kept: half a URL is another URL.
+    /// The value. `None` if it is too long, because half a URL is another URL.
     pub(super) fn whole(&self, attribute: Attribute) -> Option<Cow<'a, str>> {
         let raw = self.values[attribute as usize]?;
         let (value, is_cut) = entities::value(raw, self.value_bytes_max);
         (!is_cut).then_some(value)
     }
 
-    /// Whether the value, as words, has this one.
+    /// Returns whether the value is a list of words that contains `word`, in any case.
     pub(super) fn has_word(&self, attribute: Attribute, word: &str) -> bool {
         self.text(attribute).is_some_and(|value| {
             value.split_ascii_whitespace().any(|found| found.eq_ignore_ascii_case(word))
         })
     }
 
-    /// Whether the value is this one, whatever the case.
+    /// Returns whether the value is `expected`, in any case.
     pub(super) fn is(&self, attribute: Attribute, expected: &str) -> bool {
         self.text(attribute).is_some_and(|value| value.trim().eq_ignore_ascii_case(expected))
     }

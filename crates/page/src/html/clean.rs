@@ -1,13 +1,14 @@
-//! A page without anything that runs or loads: for showing a copy of it in a browser.
+//! Rewrites a page so that it runs and loads nothing, to show a copy of it in a browser.
 //!
-//! The copy is written anew: text, known elements and known attributes. Whatever was not recognised as one of
-//! these is text or is left out, so that no construct passes because a browser reads the markup differently.
-//! Scripts, styles, frames, forms, pictures from elsewhere, `link`, `meta` and foreign content (`svg`, `math`) go.
+//! The copy contains only text, known elements and known attributes. Anything else is written as text or left out, so
+//! no construct passes because a browser reads the markup differently.
+//! Scripts, styles, frames, forms, external pictures, `link`, `meta` and foreign content (`svg`, `math`) are removed.
 //!
-//! What lives here: [`Cleaner`]. What does not: reading a page for the index (`scan.rs`, `extract.rs`).
+//! `scan.rs` and `extract.rs` read a page for the index.
 //!
-//! **Invariant.** Every `<` of the output begins a tag of an element in [`ELEMENTS`] or of ours. Attributes are those
-//! of [`ATTRIBUTES`] and links. Memory is bounded whatever the length of the page, and time is linear in it.
+//! **Invariant.** Every `<` of the output begins a tag of an element in [`ELEMENTS`] or a tag that this module adds.
+//! Attributes are links or are in [`ATTRIBUTES`]. Memory is bounded whatever the length of the page, and time is
+//! linear in it.
 //!
 //! Reference: <https://html.spec.whatwg.org/multipage/parsing.html#tokenization>.
 
@@ -105,7 +106,7 @@ const ELEMENTS: [&str; 81] = [
     "var",
 ];
 
-/// The attributes that stay, sorted; links and pictures see [`keeps_attribute`].
+/// The attributes that stay, sorted. [`keeps_attribute`] decides on links and pictures.
 const ATTRIBUTES: [&str; 28] = [
     "align",
     "alt",
@@ -137,10 +138,10 @@ const ATTRIBUTES: [&str; 28] = [
     "width",
 ];
 
-/// Writes a page anew, piece by piece, in UTF-8.
+/// Rewrites a page piece by piece, in UTF-8.
 pub struct Cleaner {
     decoder: Decoder,
-    /// Text that was read and not written yet.
+    /// Text that was read but not written yet.
     pending: String,
     inside: Inside,
     is_xml: bool,
@@ -153,23 +154,23 @@ pub struct Cleaner {
 enum Inside {
     Markup,
     Comment,
-    /// A declaration or a malformed tag: up to the next `>`.
+    /// A declaration or a malformed tag, up to the next `>`.
     Bogus,
     /// The content of an element without markup.
     Raw(Raw),
 }
 
-/// The outcome for the beginning of the text.
+/// The result of one step at the beginning of the text.
 enum Step {
-    /// The number of bytes that are done.
+    /// The number of bytes that the step consumed.
     Done(usize),
-    /// More text has to be seen first.
+    /// The step needs more text.
     More,
 }
 
 impl Cleaner {
-    /// Cleans a page in the charset of this name in the encoding standard, else in UTF-8. In XML, `<script/>` is a
-    /// whole element.
+    /// Cleans a page in the charset of this name in the encoding standard. Unknown names mean UTF-8. In XML,
+    /// `<script/>` is a complete element.
     pub fn new(charset: &str, is_xml: bool) -> Self {
         let encoding = Encoding::for_label(charset.as_bytes()).unwrap_or(UTF_8);
         Self {
@@ -182,7 +183,7 @@ impl Cleaner {
         }
     }
 
-    /// Takes the next bytes of the page and appends what they become to `out`.
+    /// Reads the next bytes of the page and appends the cleaned markup to `out`.
     pub fn push(&mut self, bytes: &[u8], is_last: bool, out: &mut String) {
         let most = self.decoder.max_utf8_buffer_length(bytes.len());
         self.pending.reserve(most.unwrap_or(bytes.len()));
@@ -203,7 +204,7 @@ impl Cleaner {
             match step {
                 Step::Done(bytes) => rest = &rest[bytes..],
                 Step::More if is_last => rest = "",
-                // No browser needs so long a tag.
+                // A tag of this length is left out.
                 Step::More if rest.len() > TAG_BYTES_MAX => {
                     if let Inside::Raw(raw) = self.inside {
                         self.end_raw(raw, out);
@@ -222,7 +223,7 @@ impl Cleaner {
         }
     }
 
-    /// Text up to the next `<`, or what that begins.
+    /// Handles the text up to the next `<`, or the construct that this `<` begins.
     fn markup(&mut self, rest: &str, out: &mut String) -> Step {
         let bytes = rest.as_bytes();
         let text = memchr(b'<', bytes).unwrap_or(bytes.len());
@@ -250,7 +251,7 @@ impl Cleaner {
         let Some(tag) = Tag::read(rest, 1) else { return Step::More };
         let Tag { name, attributes, is_self_closing, end } = tag;
         let element = Element::from_name(name.as_bytes());
-        // Without frames and scripts, this content is the page.
+        // Without frames and scripts, this content is visible.
         let is_read = matches!(element, Element::Raw(Raw::Noembed | Raw::Noframes));
         if let Element::Raw(raw) = element
             && !is_read
@@ -271,7 +272,7 @@ impl Cleaner {
         Step::Done(end)
     }
 
-    /// From the `<!--`.
+    /// Handles the beginning of a comment, from its `<!--`.
     fn comment_open(&mut self, rest: &str) -> Step {
         let inside = &rest[4..];
         match inside.as_bytes() {
@@ -293,7 +294,7 @@ impl Cleaner {
             let end = match after {
                 [b'-', b'>', ..] => Some(2),
                 [b'-', b'!', b'>', ..] => Some(3),
-                // This may be the end: wait for the next characters.
+                // This may be the end of the comment, so more text is needed.
                 [] | [b'-'] | [b'-', b'!'] if found + at > 0 => return Step::Done(at + found),
                 [] | [b'-'] | [b'-', b'!'] => return Step::More,
                 _ => None,
@@ -372,12 +373,12 @@ impl Cleaner {
     }
 }
 
-/// A start or end tag that is complete.
+/// A complete start or end tag.
 struct Tag<'a> {
     name: &'a str,
     attributes: Vec<(&'a str, &'a str)>,
     is_self_closing: bool,
-    /// Behind its `>`.
+    /// The byte after its `>`.
     end: usize,
 }
 
@@ -416,7 +417,7 @@ fn end_tag(rest: &str, out: &mut String) -> Step {
     Step::Done(tag.end)
 }
 
-/// The name of an element that stays.
+/// The name of an element if it stays.
 fn kept(name: &str) -> Option<&'static str> {
     let at = ELEMENTS.binary_search(&name.to_ascii_lowercase().as_str()).ok()?;
     Some(ELEMENTS[at])
@@ -433,7 +434,7 @@ fn push_attribute(element: &str, name: &str, value: &str, out: &mut String) {
     }
 }
 
-/// Links that lead to the web or stay on the page; pictures that are in the page.
+/// Returns whether an attribute stays. Links must lead to the web or to the same page. Pictures must be data URLs.
 fn keeps_attribute(element: &str, name: &str, value: &str) -> bool {
     let begins = |start: &str| {
         value.get(..start.len()).is_some_and(|value| value.eq_ignore_ascii_case(start))
@@ -445,7 +446,7 @@ fn keeps_attribute(element: &str, name: &str, value: &str) -> bool {
     }
 }
 
-/// Appends text with some characters, of `<`, `&` and `"`, as character references.
+/// Appends text with the characters in `escaped` as character references. They may be `<`, `&` and `"`.
 fn push_escaped(text: &str, escaped: &str, out: &mut String) {
     for c in text.chars() {
         match c {
@@ -457,7 +458,7 @@ fn push_escaped(text: &str, escaped: &str, out: &mut String) {
     }
 }
 
-/// Whether one of both begins with the other.
+/// Returns whether one of the two begins with the other, in any case.
 fn starts_with_ignoring_case(name: &[u8], bytes: &[u8]) -> bool {
     let both = name.len().min(bytes.len());
     name[..both].eq_ignore_ascii_case(&bytes[..both])

@@ -1,15 +1,15 @@
-//! What the names of elements mean here: who breaks a line, whose content is no markup.
+//! The meaning of element names: which elements break a line, and which contain no markup.
 //!
-//! **Invariant.** An element that is not named here is inline and holds markup.
+//! **Invariant.** An element that is not listed here is inline and contains markup.
 //!
 //! Reference: <https://html.spec.whatwg.org/multipage/rendering.html>, section "Non-replaced elements".
 
 use crate::flow::Gap;
 
-/// Bytes of the longest name that means something here.
+/// Bytes of the longest name in the list.
 const NAME_BYTES_MAX: usize = 10;
 
-/// The elements, those that are treated alike under one name.
+/// The elements. Elements that are treated alike share one variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Element {
     A,
@@ -18,7 +18,7 @@ pub(super) enum Element {
     /// A block: its start and its end break the line.
     Block,
     Body,
-    /// Not a block, yet its words are apart from those before and after.
+    /// Not a block, but its words are separate from the words before and after it.
     Cell,
     /// `svg` and `math`.
     Foreign,
@@ -27,19 +27,19 @@ pub(super) enum Element {
     Heading,
     Html,
     Img,
-    /// Inline: it parts no word.
+    /// Inline: it does not separate words.
     Inline,
     Link,
     Meta,
     Noscript,
-    /// An element that holds no markup.
+    /// An element that contains no markup.
     Raw(Raw),
     Template,
 }
 
-/// The elements whose content is characters and nothing else.
+/// The elements whose content is text without markup.
 ///
-/// As the standard says for an agent that runs no scripts: `noscript` is not among them.
+/// The list follows the standard for a user agent without scripts, so `noscript` is not in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Raw {
     Iframe,
@@ -54,7 +54,7 @@ pub(super) enum Raw {
 }
 
 impl Element {
-    /// The element of this name, in whatever case.
+    /// The element of this name, in any case.
     pub(super) fn from_name(name: &[u8]) -> Self {
         let mut lower = [0; NAME_BYTES_MAX];
         let Some(lower) = lower.get_mut(..name.len()) else { return Self::Inline };
@@ -98,7 +98,7 @@ impl Element {
         }
     }
 
-    /// What its start or its end puts between the text before and after it.
+    /// The separator that the start or the end of the element puts into the text.
     pub(super) fn gap(self) -> Gap {
         match self {
             Self::Cell | Self::Raw(Raw::Iframe) => Gap::Space,
@@ -114,7 +114,7 @@ impl Element {
 }
 
 impl Raw {
-    /// The name that ends it.
+    /// The name of the end tag.
     pub(super) fn name(self) -> &'static [u8] {
         match self {
             Self::Iframe => b"iframe",

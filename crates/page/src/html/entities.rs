@@ -1,11 +1,10 @@
 //! Character references: `&eacute;`, `&#233;`, `&#xe9;`.
 //!
-//! What lives here: which characters a reference stands for, by the table of the standard
-//! (`entities.txt`: a name, then its code points in hexadecimal). What does not: where references are
-//! looked for; they mean nothing in scripts and raw text.
+//! The table of the standard gives the characters of a reference. Each line of `entities.txt` has a name and its code
+//! points in hexadecimal. The callers decide where references apply. Scripts and raw text have no references.
 //!
-//! **Invariant.** What is no reference stays as it is written, and deciding so looks at a bounded
-//! number of bytes, digits of a number aside.
+//! **Invariant.** Text that is not a reference stays unchanged. Apart from the digits of a number, the decision reads a
+//! bounded number of bytes.
 //!
 //! Reference: <https://html.spec.whatwg.org/multipage/parsing.html#character-reference-state>,
 //! <https://html.spec.whatwg.org/multipage/named-characters.html>.
@@ -16,12 +15,12 @@ use std::sync::LazyLock;
 
 use memchr::{memchr, memchr2, memchr3};
 
-/// Bytes of the longest name, semicolon included.
+/// Bytes of the longest name, with its semicolon.
 const NAME_BYTES_MAX: usize = 32;
-/// Bytes of the longest name that needs no semicolon.
+/// Bytes of the longest name that is valid without a semicolon.
 const BARE_NAME_BYTES_MAX: usize = 6;
 
-/// Every name, with the semicolon where it is needed, and the one or two characters it means.
+/// Every name, with the semicolon if it is required, and the one or two characters that it represents.
 static NAMED: LazyLock<HashMap<&'static str, [Option<char>; 2]>> = LazyLock::new(|| {
     let entry = |line: &'static str| {
         let mut words = line.split(' ');
@@ -32,15 +31,15 @@ static NAMED: LazyLock<HashMap<&'static str, [Option<char>; 2]>> = LazyLock::new
     include_str!("entities.txt").lines().map(entry).collect()
 });
 
-/// Where a reference stands, which decides what a name without its semicolon means.
+/// The place of a reference. It decides the meaning of a name without a semicolon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Text,
-    /// In the value of an attribute `&copy=` and `&copyright` are parts of a URL.
+    /// The value of an attribute, where `&copy=` and `&copyright` are parts of a URL.
     Value,
 }
 
-/// Hands `text` to `push` in pieces, references replaced.
+/// Passes `text` to `push` in pieces, with references replaced.
 pub(super) fn each_piece(text: &str, place: Place, mut push: impl FnMut(&str)) {
     let mut rest = text;
     while let Some(at) = memchr(b'&', rest.as_bytes()) {
@@ -60,8 +59,8 @@ pub(super) fn each_piece(text: &str, place: Place, mut push: impl FnMut(&str)) {
     push(rest);
 }
 
-/// The value of an attribute: references replaced, ends of lines made one, no NUL; and whether it
-/// was cut after `bytes_max`.
+/// The value of an attribute, and whether it was cut at `bytes_max`. References are replaced, line ends become `\n`,
+/// and NUL becomes U+FFFD.
 pub(super) fn value(raw: &str, bytes_max: usize) -> (Cow<'_, str>, bool) {
     if memchr3(b'&', b'\0', b'\r', raw.as_bytes()).is_none() {
         let kept = raw.floor_char_boundary(bytes_max);
@@ -83,18 +82,18 @@ pub(super) fn value(raw: &str, bytes_max: usize) -> (Cow<'_, str>, bool) {
     (Cow::Owned(out), is_cut)
 }
 
-/// Adds as much as there is room for; false if that is not all.
+/// Appends the part of `piece` that fits. Returns whether all of it fits.
 fn push_within(out: &mut String, piece: &str, bytes_max: usize) -> bool {
     let room = bytes_max - out.len();
     out.push_str(&piece[..piece.floor_char_boundary(room)]);
     piece.len() <= room
 }
 
-/// What the reference at the start of `text` stands for, and its bytes.
+/// The characters of the reference at the start of `text`, and its length in bytes.
 fn reference(text: &str, place: Place) -> Option<([Option<char>; 2], usize)> {
     let single = |character| [Some(character), None];
     match text.as_bytes() {
-        // Those that nearly all references are.
+        // Nearly all references are one of these.
         [b'&', b'l', b't', b';', ..] => Some((single('<'), 4)),
         [b'&', b'g', b't', b';', ..] => Some((single('>'), 4)),
         [b'&', b'a', b'm', b'p', b';', ..] => Some((single('&'), 5)),
@@ -138,7 +137,7 @@ fn number(digits: &[u8], radix: u32, before: usize) -> Option<([Option<char>; 2]
     Some(([Some(numbered(value)), None], before + count + semicolon))
 }
 
-/// The character of a number; those of windows-1252 where the number is a control of Unicode.
+/// The character of a number. Numbers of C1 controls give characters of windows-1252.
 fn numbered(value: u32) -> char {
     match value {
         0 => '\u{fffd}',

@@ -1,11 +1,10 @@
-//! What elements mean: a small machine that is told of tags and text in order.
+//! Interprets elements: a small state machine that receives tags and text in order.
 //!
-//! It keeps no stack of open elements. A heading lasts until the next end of a heading, a link
-//! until the next `<a>` or `</a>`, a template until its end: what browsers do too, up to pages so
-//! broken that nobody relies on them. What does not live here: URLs; they stay as written until the
-//! base of the page is known (`mod.rs`).
+//! It keeps no stack of open elements. A heading lasts until the next end tag of a heading. A link lasts until the next
+//! `<a>` or `</a>`, and a template until its end tag. Browsers do the same, except on badly broken pages. URLs stay as
+//! written, because the base of the page is not known yet. `mod.rs` resolves them.
 //!
-//! **Invariant.** What is found keeps to [`Limits`] at every moment, whatever follows.
+//! **Invariant.** The results observe [`Limits`] at every moment, whatever follows.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -22,17 +21,17 @@ use super::elements::{Element, Raw};
 use super::entities::{self, Place};
 use super::refresh;
 
-/// Names in `<meta name=…>` that speak to us: all robots, and our own.
+/// Names in `<meta name=…>` that carry directives: for all robots, and for this crawler.
 const ROBOTS: [&str; 2] = ["robots", "crivello"];
 
-/// Whether text may hold character references.
+/// The place of character references in a text, if it may contain any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum References {
     None,
     In(Place),
 }
 
-/// A link before the base of the page is known.
+/// A link that is not resolved yet.
 #[derive(Debug)]
 pub(super) struct Candidate<'a> {
     pub(super) href: Cow<'a, str>,
@@ -40,7 +39,7 @@ pub(super) struct Candidate<'a> {
     pub(super) nofollow: bool,
 }
 
-/// Everything found on a page, URLs as written.
+/// All results of one page, with URLs as written.
 #[derive(Debug, Default)]
 pub(super) struct Found<'a> {
     pub(super) title: String,
@@ -49,7 +48,7 @@ pub(super) struct Found<'a> {
     pub(super) text_is_cut: bool,
     pub(super) description: String,
     pub(super) candidates: Vec<Candidate<'a>>,
-    /// Links so long that not even the value of the attribute is kept, as they are written.
+    /// Links whose attribute value exceeds its limit, as written.
     pub(super) too_long: Vec<&'a str>,
     pub(super) base: Option<Cow<'a, str>>,
     pub(super) canonical: Option<Cow<'a, str>>,
@@ -58,7 +57,7 @@ pub(super) struct Found<'a> {
     pub(super) robots: Directives,
 }
 
-/// The machine; more than a dozen fields with `found`, since a page is in many things at once.
+/// The state machine. It has many fields, because a page can be inside several elements at once.
 #[derive(Debug)]
 pub(super) struct Extractor<'a> {
     limits: Limits,
@@ -67,16 +66,16 @@ pub(super) struct Extractor<'a> {
     found: Found<'a>,
     title: Flow,
     text: Flow,
-    /// The heading that is open.
+    /// The open heading.
     heading: Option<Flow>,
-    /// Which of the candidates is open, so that text belongs to it.
+    /// The index of the open candidate, which receives the text.
     link: Option<usize>,
     in_noscript: bool,
-    /// Open templates; what is in one is not on the page.
+    /// The number of open templates. Their content is not part of the page.
     templates: u32,
-    /// Open `svg` and `math`, where a title is not the page's.
+    /// The number of open `svg` and `math` elements. A title inside them is not the title of the page.
     foreigners: u32,
-    /// Whether most of the links that may be kept are written each in its own way.
+    /// Whether the last deduplication kept more than half of the links, so that another one would not pay.
     is_crowded: bool,
 }
 
@@ -110,12 +109,12 @@ impl<'a> Extractor<'a> {
         self.foreigners > 0
     }
 
-    /// Whether it is of any use to tell of text.
+    /// Returns whether the extractor uses text.
     pub(super) fn wants_text(&self) -> bool {
         self.wants_text
     }
 
-    /// Whether the attributes of such an element, here, are of any use.
+    /// Returns whether the extractor uses the attributes of this element here.
     pub(super) fn reads_attributes(&self, element: Element) -> bool {
         use Element as E;
         let may_count = match element {
@@ -134,7 +133,7 @@ impl<'a> Extractor<'a> {
         may_count && self.templates == 0
     }
 
-    /// To be filled with the attributes of a tag.
+    /// Empty attributes, which the scanner fills.
     pub(super) fn no_attributes(&self) -> Attributes<'a> {
         Attributes::new(self.limits.url_bytes_max.max(self.limits.description_bytes_max))
     }
@@ -185,7 +184,7 @@ impl<'a> Extractor<'a> {
         }
     }
 
-    /// Returns what the content of the element is, if not markup.
+    /// Opens an element. Returns the kind of its content if that is not markup.
     pub(super) fn start_tag(&mut self, element: Element, is_self_closing: bool) -> Option<Raw> {
         let is_whole =
             is_self_closing && (self.syntax == Syntax::Xml || self.is_in_foreign_content());
@@ -221,7 +220,7 @@ impl<'a> Extractor<'a> {
         self.separate(element.gap());
     }
 
-    /// An element begins: what its name alone says.
+    /// Handles the start of an element by its name alone.
     pub(super) fn begin(&mut self, element: Element) {
         if self.templates > 0 || !self.wants_text {
             return;
@@ -233,7 +232,7 @@ impl<'a> Extractor<'a> {
         }
     }
 
-    /// What the element adds by its attributes.
+    /// Handles the attributes of an element.
     pub(super) fn open(&mut self, element: Element, attributes: &Attributes<'a>) {
         match element {
             Element::A => {
@@ -293,7 +292,7 @@ impl<'a> Extractor<'a> {
         }
     }
 
-    /// What a link refers to; one that is too long is counted.
+    /// The reference of a link. A link that is too long is counted.
     fn href(&mut self, attribute: Attribute, attributes: &Attributes<'a>) -> Option<Cow<'a, str>> {
         let href = attributes.whole(attribute);
         if href.is_none()
@@ -307,8 +306,8 @@ impl<'a> Extractor<'a> {
         href
     }
 
-    /// Remembers a link and says which it is, if it may lead somewhere on the web and there are
-    /// not enough yet.
+    /// Keeps a link and returns its index. `None` if the link is not http or https, leads to the page itself, or
+    /// exceeds the limit.
     fn add_link(
         &mut self,
         href: Option<Cow<'a, str>>,
@@ -318,7 +317,7 @@ impl<'a> Extractor<'a> {
             Cow::Borrowed(href) => Cow::Borrowed(href.trim_ascii()),
             Cow::Owned(href) => Cow::Owned(href.trim_ascii().to_owned()),
         };
-        // Without a base, an empty reference or a mere fragment leads to the page itself.
+        // Without a base, an empty reference or a fragment alone leads to the page itself.
         let is_elsewhere = self.found.base.is_some() || !(href.is_empty() || href.starts_with('#'));
         if !is_elsewhere || !may_be_web(&href) || !self.has_room_for_link() {
             return None;
@@ -332,8 +331,8 @@ impl<'a> Extractor<'a> {
         Some(link)
     }
 
-    /// Whether one more link may be kept. If their words are not wanted, those written alike count as one;
-    /// which they are is found out only when it matters.
+    /// Returns whether one more link may be kept. If link text is not wanted, links with equal spelling count once.
+    /// The duplicates are removed only when the limit is reached.
     fn has_room_for_link(&mut self) -> bool {
         let links_max = self.limits.links_max;
         let candidates = &mut self.found.candidates;
@@ -342,13 +341,13 @@ impl<'a> Extractor<'a> {
             candidates.retain(|Candidate { href, nofollow, .. }| {
                 seen.insert((without_fragment(href).into(), *nofollow))
             });
-            // It must be worth the while the next time.
+            // Deduplicates again only if this pass removed at least half of the links.
             self.is_crowded = candidates.len() > links_max / 2;
         }
         candidates.len() < links_max
     }
 
-    /// Gives a link the words of an image.
+    /// Adds the alternative text of an image to a link.
     fn add_alternative_text(&mut self, link: Option<usize>, attributes: &Attributes<'a>) {
         let Some(link) = link.filter(|_| self.wants_text) else { return };
         let text = attributes.text(Attribute::Alt).unwrap_or_default();
@@ -379,7 +378,7 @@ impl<'a> Extractor<'a> {
     }
 }
 
-/// False for references that clearly lead off the web, such as `mailto:`; they do not count
+/// Returns whether a reference may lead to an http or https URL. Others, such as `mailto:`, do not count
 /// against the limit on links.
 fn may_be_web(href: &str) -> bool {
     let is_scheme_byte =

@@ -1,16 +1,14 @@
-//! HTML in one pass: title, headings, text, links, and what the head says.
+//! Reads HTML in one pass: title, headings, text, links and metadata.
 //!
-//! What lives here: a walk over the bytes of a page that never builds a tree. `scan.rs` finds tags
-//! and text, `extract.rs` knows what elements mean, `attributes.rs` holds the few attributes that
-//! count, `entities.rs` reads character references, `refresh.rs` the value of a meta refresh.
-//! `clean.rs` writes a page anew for a browser.
+//! The reader walks over the bytes of a page and never builds a tree. `scan.rs` finds tags and text. `extract.rs`
+//! interprets elements. `attributes.rs` holds the known attributes. `entities.rs` reads character references.
+//! `refresh.rs` reads the value of a meta refresh. `clean.rs` rewrites a page for a browser.
 //!
-//! What does not: scripts, styles, layout. What is in `script` is nothing, and the content of
-//! `template` is inert. We run no scripts, so `noscript` is read as markup: its links and metas
-//! count; its text, which asks to switch scripts on and which no visitor sees, does not.
+//! Scripts, styles and layout are ignored, and so is the content of `template`. The crawler runs no scripts, so
+//! `noscript` is read as markup. Its links and metas count. Its text does not, because visitors do not see it.
 //!
-//! **Invariant.** State is a handful of counters and bounded buffers whatever the depth of the
-//! page, so time is linear in its length.
+//! **Invariant.** The state is a few counters and bounded buffers, whatever the depth of the page. So time is linear in
+//! the length of the page.
 //!
 //! Reference: <https://html.spec.whatwg.org/multipage/parsing.html>.
 
@@ -30,16 +28,16 @@ use extract::{Candidate, Extractor};
 
 pub use clean::Cleaner;
 
-/// How the markup was labelled.
+/// The syntax of the markup, by the content type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Syntax {
     /// `<script/>` opens a script.
     Html,
-    /// `<script/>` is a whole element.
+    /// `<script/>` is a complete element.
     Xml,
 }
 
-/// Fills `page` with what is wanted of markup; returns the language tag it declares, or nothing.
+/// Fills `page` with the wanted parts of the markup. Returns the declared language tag, or an empty string.
 pub(crate) fn read(
     page: &mut Page,
     markup: &str,
@@ -50,7 +48,7 @@ pub(crate) fn read(
     scan::scan(markup, &mut extractor);
     let found = extractor.finish();
 
-    // A base counts for the links before it, too, so they are resolved only now.
+    // A base also applies to links before it, so links are resolved only here.
     let base = found.base.and_then(|raw| Resolver::new(url, limits).resolve(&raw));
     let resolver = Resolver::new(base.as_ref().unwrap_or(url), limits);
     let too_long = distinct(found.too_long);
@@ -67,7 +65,7 @@ pub(crate) fn read(
     found.language
 }
 
-/// The links that lead somewhere, and somewhere unknown; and how many would if they were not too long.
+/// The links to valid URLs that are not `known`, and the number of links that are too long.
 fn links(
     candidates: Vec<Candidate<'_>>,
     resolver: &Resolver<'_>,
@@ -91,7 +89,7 @@ fn links(
     (links, distinct(too_long))
 }
 
-/// How many of these are not the same.
+/// The number of different values.
 fn distinct<T: Ord>(mut all: Vec<T>) -> u64 {
     all.sort_unstable();
     all.dedup();

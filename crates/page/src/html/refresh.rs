@@ -1,13 +1,13 @@
 //! The value of `<meta http-equiv=refresh>`.
 //!
-//! What does not live here: the time to wait, which a crawler does not.
+//! The delay is ignored, because a crawler does not wait for it.
 //!
-//! **Invariant.** What is given is a part of the value, and not empty.
+//! **Invariant.** The result is a part of the value and is not empty.
 //!
 //! Reference: "shared declarative refresh steps",
 //! <https://html.spec.whatwg.org/multipage/semantics.html#attr-meta-http-equiv-refresh>.
 
-/// The URL in a value such as `5; url='/there'`; none if the page only reloads itself.
+/// The URL in a value such as `5; url='/there'`. `None` if the page only reloads itself.
 pub(super) fn target(content: &str) -> Option<&str> {
     let rest = content.trim_ascii_start();
     let after_digits = rest.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -28,7 +28,7 @@ pub(super) fn target(content: &str) -> Option<&str> {
     Some(url.trim_ascii()).filter(|url| !url.is_empty())
 }
 
-/// What follows `url=`.
+/// The text after `url=`.
 fn without_key(rest: &str) -> Option<&str> {
     let key = rest.get(..3)?;
     if !key.eq_ignore_ascii_case("url") {

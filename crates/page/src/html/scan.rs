@@ -1,12 +1,11 @@
-//! The scanner: one pass over the bytes of a page, which tells the extractor of tags and text.
+//! The scanner makes one pass over the bytes of a page and passes tags and text to the extractor.
 //!
-//! What lives here: the tokenizer of the standard, without tokens. Its states are places in this code,
-//! and what no state may depend on is jumped over: to the next `<` in text, to the next quote in a
-//! value, to the next `>` in a comment. What does not: what a tag means (`extract.rs`), and the
-//! tree. Comments, doctypes and errors are dropped.
+//! It is the tokenizer of the standard, without token objects. Its states are places in this code. The scanner jumps
+//! over bytes that cannot change the state, for example to the next `<` in text or the next quote in a value.
+//! `extract.rs` interprets tags. No tree is built. Comments, doctypes and errors are dropped.
 //!
-//! **Invariant.** The scan moves forward only, and nothing is looked at more than a bounded number
-//! of times, so time is linear in the bytes.
+//! **Invariant.** The scan only moves forward and reads each byte a bounded number of times. So time is linear in the
+//! number of bytes.
 //!
 //! Reference: <https://html.spec.whatwg.org/multipage/parsing.html#tokenization>.
 
@@ -17,28 +16,28 @@ use super::elements::{Element, Raw};
 use super::entities::Place;
 use super::extract::{Extractor, References};
 
-/// Tells `extractor` what is in `markup`, in order.
+/// Passes the content of `markup` to `extractor`, in order.
 pub(super) fn scan<'a>(markup: &'a str, extractor: &mut Extractor<'a>) {
     let mut scanner = Scanner { markup, bytes: markup.as_bytes(), at: 0, extractor };
-    // `None` only says that the bytes ran out in the middle of something, which then is nothing.
+    // `None` means that the markup ended inside a construct, which is then dropped.
     let _ = scanner.data();
 }
 
 struct Scanner<'a, 'e> {
     markup: &'a str,
     bytes: &'a [u8],
-    /// What is before has been told.
+    /// The first byte that the extractor has not received yet.
     at: usize,
     extractor: &'e mut Extractor<'a>,
 }
 
-/// How deep in comments a script is ("script data escaped", "double escaped").
+/// The escape state of a script ("script data escaped", "double escaped").
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Escape {
     None,
-    /// After `<!--` at this byte.
+    /// After `<!--`, whose dashes begin at this byte.
     Once(usize),
-    /// And after `<script` in that.
+    /// After `<script` inside such a comment.
     Twice(usize),
 }
 
@@ -59,7 +58,7 @@ impl<'a> Scanner<'a, '_> {
         Some(())
     }
 
-    /// Where the next `<` is. Mostly it is so near that to begin a wide search takes longer.
+    /// The place of the next `<`. It is usually near, so a short loop runs before the search with SIMD.
     fn next_open(&self) -> Option<usize> {
         const NEAR: usize = 8;
         let rest = &self.bytes[self.at..];
@@ -118,16 +117,16 @@ impl<'a> Scanner<'a, '_> {
         Some(())
     }
 
-    /// "Tag name state": the element, and where its name ends.
+    /// "Tag name state": the element, and the end of its name.
     fn name(&self, start: usize) -> Option<(Element, usize)> {
         let is_end = |byte: &u8| is_space(*byte) || matches!(byte, b'/' | b'>');
         let end = start + self.bytes[start..].iter().position(is_end)?;
         Some((Element::from_name(&self.bytes[start..end]), end))
     }
 
-    /// Moves behind the tag whose name ends at `at`; says whether it closes itself.
+    /// Moves past the tag whose name ends at `at`. Returns whether the tag is self-closing.
     fn skip_attributes(&mut self, at: usize) -> Option<bool> {
-        // Before the first quote no value is quoted, so that the first `>` ends the tag.
+        // Before the first quote no value is quoted, so the first `>` ends the tag.
         let rest = &self.bytes[at..];
         let found = if rest.first() == Some(&b'>') { 0 } else { memchr3(b'>', b'"', b'\'', rest)? };
         if rest[found] == b'>' && self.bytes[at + found - 1] != b'/' {
@@ -137,8 +136,7 @@ impl<'a> Scanner<'a, '_> {
         self.attributes(at, None)
     }
 
-    /// The attribute states, from the end of a tag's name to behind its `>`; says whether it closes
-    /// itself.
+    /// The attribute states, from the end of the tag name to the `>`. Returns whether the tag is self-closing.
     fn attributes(&mut self, at: usize, mut kept: Option<&mut Attributes<'a>>) -> Option<bool> {
         let bytes = self.bytes;
         let mut at = at;
@@ -179,7 +177,7 @@ impl<'a> Scanner<'a, '_> {
         }
     }
 
-    /// The comment states, from behind `<!--`.
+    /// The comment states, from the end of `<!--`.
     fn comment(&mut self, start: usize) -> Option<()> {
         let bytes = self.bytes;
         if bytes[start..].starts_with(b"->") {
@@ -213,7 +211,7 @@ impl<'a> Scanner<'a, '_> {
         self.at = self.bytes.len();
     }
 
-    /// "RCDATA state" and "RAWTEXT state", to behind the end tag.
+    /// "RCDATA state" and "RAWTEXT state", up to and including the end tag.
     fn raw(&mut self, raw: Raw) -> Option<()> {
         let mut at = self.at;
         while let Some(found) = memchr(b'<', &self.bytes[at..]) {
@@ -233,7 +231,7 @@ impl<'a> Scanner<'a, '_> {
         self.at = end;
     }
 
-    /// The script states, to behind the end tag.
+    /// The script states, up to and including the end tag.
     fn script(&mut self) -> Option<()> {
         let bytes = self.bytes;
         let mut escape = Escape::None;
@@ -263,12 +261,12 @@ impl<'a> Scanner<'a, '_> {
         }
     }
 
-    /// Whether the end tag of `raw` begins at the `<` at `open`.
+    /// Returns whether the end tag of `raw` begins at the `<` at `open`.
     fn is_end_tag(&self, open: usize, raw: Raw) -> bool {
         self.bytes.get(open + 1) == Some(&b'/') && self.is_name(open + 2, raw)
     }
 
-    /// Whether the name of `raw`, and no longer one, stands at `start`.
+    /// Returns whether exactly the name of `raw` begins at `start`.
     fn is_name(&self, start: usize, raw: Raw) -> bool {
         let name = raw.name();
         let rest = &self.bytes[start..];
@@ -284,7 +282,7 @@ impl<'a> Scanner<'a, '_> {
     }
 }
 
-/// The attribute that begins at `start`: its name, its value as written, and where it ends. `None` if the markup
+/// The attribute that begins at `start`: its name, its value as written, and its end. `None` if the markup
 /// ends first.
 pub(super) fn attribute(markup: &str, start: usize) -> Option<(&str, &str, usize)> {
     let bytes = markup.as_bytes();
@@ -315,7 +313,7 @@ fn behind_space(bytes: &[u8], at: usize) -> Option<usize> {
     Some(at + bytes[at..].iter().position(|byte| !is_space(*byte))?)
 }
 
-/// White space of the tokenizer.
+/// Returns whether a byte is white space to the tokenizer.
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | b'\x0c' | b'\r' | b' ')
 }

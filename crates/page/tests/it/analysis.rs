@@ -1,5 +1,5 @@
-//! Terms against tables of the literature and of every language we claim, words against ICU over
-//! whole texts, and offsets against the text they point into.
+//! Compares terms with tables from the literature and for every supported language. Compares words with those of ICU
+//! for whole texts, and offsets with the text.
 
 use icu_segmenter::WordSegmenter;
 use icu_segmenter::options::WordBreakInvariantOptions;
@@ -12,7 +12,7 @@ fn analyzer(stemmer: &str, fold_accents: bool) -> Analyzer {
     Analyzer::build(&config).expect("a known stemmer")
 }
 
-/// A text and its terms.
+/// A text and its expected terms.
 type Expected = (&'static str, &'static [&'static str]);
 
 fn check_terms(analyzer: &Analyzer, table: &[Expected]) {
@@ -73,8 +73,7 @@ fn folding() {
     );
 }
 
-/// Where English borrows a word it may keep its accents or not: one term, and the old ones come back out of
-/// what is remembered of words.
+/// An English loanword has one term with and without its accents. The second pass reads the terms from the cache.
 #[test]
 fn english_words_have_one_stem_with_accents_and_without() {
     let (folding, keeping) = (analyzer("english", true), analyzer("english", false));
@@ -220,7 +219,7 @@ const STEMMERS: [&str; 19] = [
     "italian", "norwegian", "portuguese", "romanian", "russian", "spanish", "swedish", "tamil", "turkish",
 ];
 
-/// Characters of every class that the word rules know.
+/// Characters of every class of the word rules.
 fn text() -> impl Strategy<Value = String> {
     let c = prop::sample::select(
         "aAzZ09__..,,'';:-/ \n\t\"éßÅς’‘·\u{301}\u{ad}\u{200d}\u{200b}日本のカひ中文ไทยабאבعر한국①²ﬁ👩🇨🇿\u{fe0f}İı"
@@ -230,7 +229,7 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(c, 0..40).prop_map(String::from_iter)
 }
 
-/// The words of a whole text as ICU has them, without blanks that a mark sticks to.
+/// The words that ICU finds in a whole text, without blanks that a mark follows.
 fn icu_words(text: &str) -> Vec<(usize, usize)> {
     let segmenter = WordSegmenter::new_auto(WordBreakInvariantOptions::default());
     let ends: Vec<_> = segmenter.segment_str(text).collect();
@@ -286,7 +285,7 @@ proptest! {
         }
     }
 
-    /// Hiragana and Katakana with their marks in them or behind them, among anything.
+    /// Hiragana and Katakana with composed or separate marks, among other characters.
     #[test]
     fn kana_are_cut_alike_in_every_composition(
         parts in prop::collection::vec(
@@ -311,7 +310,7 @@ proptest! {
         prop_assert_eq!(tokens(&text), tokens(&composed), "{:?}", text);
     }
 
-    /// A word asked for alone is the term it is in a page, whatever its case and composition.
+    /// A word has the same term alone as in a page, whatever its case and composition.
     #[test]
     fn query_and_page_agree(words in prop::collection::vec("[a-zA-Zäöüßéèřžа-яά-ώ]{1,12}", 1..8)) {
         use unicode_normalization::UnicodeNormalization;

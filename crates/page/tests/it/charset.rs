@@ -1,5 +1,5 @@
-//! Which charset wins, against tables: byte order mark, header, declaration, detection; and
-//! declarations that the bytes refute.
+//! Tests with tables which charset wins: byte order mark, header, declaration or detection. Also tests declarations
+//! that the bytes refute.
 
 use page::CharsetSource::{Bom, Detected, Header, Meta};
 use page::{CharsetSource, Limits, Page, parse};
@@ -89,18 +89,18 @@ fn utf_16_declared_in_the_header() {
 
 #[test]
 fn declarations_that_the_bytes_refute() {
-    // Latin 1 called UTF-8.
+    // Latin 1 declared as UTF-8.
     let latin_1 = b"<meta charset=utf-8><p>Stra\xdfe, Gr\xfc\xdfe, sch\xf6n";
     check("text/html; charset=utf-8", latin_1, "windows-1252", Detected, "Straße, Grüße, schön");
-    // UTF-8 called latin 1, in the header and in the page.
+    // UTF-8 declared as Latin 1, in the header and in the page.
     let utf_8 = "<meta charset=iso-8859-1><p>Straße, Grüße, schön".as_bytes();
     check("text/html; charset=iso-8859-1", utf_8, "UTF-8", Detected, "Straße, Grüße, schön");
     // The header is wrong, the page is right.
     let right = b"<meta charset=iso-8859-2><p>p\xf8\xedli\xb9 \xbelu\xbbou\xe8k\xfd k\xf9\xf2";
     check("text/html; charset=utf-8", right, "ISO-8859-2", Meta, "příliš žluťoučký kůň");
-    // ASCII called UTF-16.
+    // ASCII declared as UTF-16.
     check("text/html; charset=utf-16le", b"<p>plain text", "UTF-8", Detected, "plain text");
-    // One character that happens to fit refutes nothing: this is Ã¤ in a page about charsets.
+    // One valid character refutes no declaration: this is Ã¤ in a page about charsets.
     check("text/html; charset=iso-8859-1", b"<p>\xc3\xa4", "windows-1252", Header, "Ã¤");
 }
 
@@ -112,7 +112,7 @@ fn a_page_with_a_few_broken_characters_stays_utf_8() {
     let page = html_bytes(&body);
     assert_eq!((page.charset.name, page.charset.source), ("UTF-8", Meta));
     assert!(page.text.ends_with("\u{fffd}\u{fffd} end"), "{}", page.text);
-    // Cut in the middle of a character.
+    // The body is cut in the middle of a character.
     let page = html_bytes("<p>Grüße, Köln, schö".as_bytes().split_last().expect("bytes").1);
     assert_eq!((page.charset.name, page.text.as_str()), ("UTF-8", "Grüße, Köln, sch\u{fffd}"));
 }
@@ -169,8 +169,8 @@ fn xml_declarations() {
     check("text/html", body, "ISO-8859-2", Meta, "č");
 }
 
-/// html5lib's cases against ours. Where the standard falls back to windows-1252 we detect, and a
-/// declaration is passed over where the bytes are UTF-8 beyond doubt: both said in `charset`.
+/// The cases of html5lib. The results differ where the standard falls back to windows-1252, and where the bytes are
+/// clearly UTF-8. The module `charset` documents both.
 #[test]
 fn needs_shared_html5lib_encodings() {
     let mut checked = 0;
@@ -191,7 +191,7 @@ fn needs_shared_html5lib_encodings() {
     assert!(checked > 80, "{checked} cases");
 }
 
-/// `#data`, lines, `#encoding`, one line; and again.
+/// The cases of a file. Each has `#data`, some lines, `#encoding` and one line.
 fn encoding_cases(file: &[u8]) -> Vec<(Vec<u8>, String)> {
     let mut cases = Vec::new();
     let mut lines = file.split_inclusive(|&byte| byte == b'\n');

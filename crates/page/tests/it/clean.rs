@@ -1,9 +1,9 @@
-//! Cleaned pages: forbidden markup is gone however it is written, and the rest stays.
+//! Tests that cleaning removes forbidden markup in every spelling and keeps the rest.
 
 use page::Cleaner;
 use proptest::prelude::*;
 
-/// The page cleaned in pieces of some bytes.
+/// Cleans a page in pieces of a given number of bytes.
 fn clean_by(bytes_each: usize, charset: &str, page: &[u8]) -> String {
     let mut cleaner = Cleaner::new(charset, false);
     let mut out = String::new();
@@ -19,7 +19,7 @@ fn clean(page: &str) -> String {
     cleaned.strip_prefix("<!DOCTYPE html>").expect("a doctype").to_owned()
 }
 
-/// Markup that no copy may have, in lower case.
+/// Markup that a copy must not contain, in lower case.
 const FORBIDDEN: [&str; 21] = [
     "<link",
     "<iframe",
@@ -153,7 +153,7 @@ fn an_element_that_closes_itself_is_whole_in_xml_alone() {
     }
 }
 
-/// Long runs of what begins something and never ends it.
+/// Long runs of starts of constructs that never end.
 #[test]
 fn time_and_memory_are_bounded() {
     for unit in [

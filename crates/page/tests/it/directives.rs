@@ -1,4 +1,4 @@
-//! What pages tell robots, in every form of writing it, against tables.
+//! Tests directives to robots in every syntax, with tables.
 
 use page::Directives;
 

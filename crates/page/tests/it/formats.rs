@@ -1,4 +1,4 @@
-//! Plain text and Markdown, which reader a body gets, and bodies that are refused.
+//! Tests plain text and Markdown, the selection of a reader, and refused bodies.
 
 use page::{Limits, Page, PageError, parse};
 
@@ -151,7 +151,7 @@ fn markdown_keeps_to_the_limits() {
     assert!(!read("text/markdown", body).text_is_cut);
 }
 
-/// Deep quotes lose their markers, and nothing else.
+/// Deep quotes lose only their markers.
 #[test]
 fn markdown_nests_to_a_limit() {
     let line = |levels: usize| read("text/markdown", &format!("{}1.5 - text", "> ".repeat(levels)));

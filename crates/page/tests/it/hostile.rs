@@ -1,5 +1,4 @@
-//! Input made to hurt: time that grows no faster than the input, results within the limits, and
-//! nothing that panics.
+//! Tests hostile input: time grows linearly, results observe the limits, and nothing panics.
 
 use std::fs;
 
@@ -8,16 +7,16 @@ use proptest::prelude::*;
 
 use crate::shared::{HERE, html, url};
 
-/// Nanoseconds that this thread has computed, not waited.
+/// The CPU time of this thread in nanoseconds.
 fn cpu_ns() -> u64 {
-    // The kernel adds up when it may switch threads.
+    // The kernel updates the count when it may switch threads.
     std::thread::yield_now();
     let text = fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells");
     let first = text.split(' ').next().expect("three numbers");
     first.parse().expect("a number")
 }
 
-/// The least time that `run` takes in three tries.
+/// The least time of three runs of `run`.
 fn least_ns(run: &dyn Fn()) -> u64 {
     let once = || {
         let start = cpu_ns();
@@ -27,11 +26,11 @@ fn least_ns(run: &dyn Fn()) -> u64 {
     (0..3).map(|_| once()).min().expect("three tries")
 }
 
-/// How much the least time may be off.
+/// The tolerance for the least time.
 const NOISE_NS: u64 = 10_000_000;
 
-/// Four times the input may take eight times as long, and a little for noise; were time quadratic,
-/// it would be sixteen.
+/// Checks that four times the input takes at most eight times as long, with a tolerance. Quadratic time would take
+/// sixteen times as long.
 fn check_linear(name: &str, run: &dyn Fn(usize)) {
     let single = least_ns(&|| run(1));
     let fourfold = least_ns(&|| run(4));
@@ -186,7 +185,7 @@ fn charsets_in_linear_time() {
     }
 }
 
-/// Markup in pieces, so that strange pages come up often.
+/// Pieces of markup, so that malformed pages are frequent.
 fn markup() -> impl Strategy<Value = Vec<u8>> {
     const PIECES: [&[u8]; 58] = [
         b"<",
@@ -310,7 +309,7 @@ proptest! {
         let _ = page::Directives::from_header(&content_type, &charset);
     }
 
-    /// White space is collapsed and lines are apart: no blank at an end, no two together.
+    /// White space is collapsed: no text has a blank at an end or two blanks in a row.
     #[test]
     fn text_has_no_spare_blanks(body in markup(), bytes_max in 0..20_usize) {
         let limits = Limits {

@@ -1,4 +1,4 @@
-//! What is read off HTML, against tables of markup.
+//! Tests the reader of HTML with tables of markup.
 
 use page::{Limits, normalise, parse};
 
@@ -93,7 +93,7 @@ fn what_is_not_shown_is_not_text() {
     ]);
 }
 
-/// Visitors do not see it, but a crawler that runs no scripts follows its links.
+/// Visitors do not see the content of `noscript`, but a crawler without scripts follows its links.
 #[test]
 fn noscript_is_markup_without_text() {
     let page = html("a<noscript><h1>Switch scripts on</h1><p>b <a href=/c>d</a></noscript>e");
@@ -325,7 +325,7 @@ fn xhtml_closes_what_html_leaves_open() {
     assert_eq!(read("text/html", body).text, "");
 }
 
-/// Numbers small enough to be reached.
+/// Limits that are small enough for tests to reach.
 #[test]
 fn limits_hold() {
     let limits = Limits {

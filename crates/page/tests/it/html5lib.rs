@@ -1,11 +1,11 @@
-//! The text of html5lib's trees against the text that is read without building any.
+//! Compares the text of the trees of html5lib with the text that is read without a tree.
 //!
-//! Trees move text about (out of tables, into the body), so what is compared is which characters
-//! there are, not where: none may be lost, and none of a script may appear.
+//! Trees move text, for example out of tables, so the test ignores the order of characters. No character may be lost,
+//! and no character of a script may appear.
 
 use crate::shared::{self, html_bytes};
 
-/// One case: the markup, and the lines of the tree.
+/// A case: the markup, and the lines of its tree.
 struct Case {
     data: Vec<u8>,
     tree: Vec<String>,
@@ -18,7 +18,7 @@ fn needs_shared_html5lib_trees() {
     let mut checked = 0;
     for file in shared::files("html/html5lib-tests/tree-construction", ".dat") {
         for case in cases(&shared::read(&file)) {
-            // A fragment begins inside an element that we are not told of.
+            // A fragment begins inside an element that the markup does not contain.
             if !case.is_whole_page || is_beyond_us(&case.data) {
                 continue;
             }
@@ -40,9 +40,9 @@ fn needs_shared_html5lib_trees() {
     assert!(wrong.is_empty(), "{} of {checked} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What only a tree tells: framesets, which drop text in and after them; `plaintext` where it is
-/// not allowed; text that ends a `noscript` of the head; and where exactly foreign content ends,
-/// for NULs, CDATA and titles in it.
+/// Returns whether a case requires a tree. This holds for framesets, which drop text, and for `plaintext` where it is
+/// not allowed. It holds for text that ends a `noscript` of the head. It also holds for NULs, CDATA and titles in
+/// foreign content, because only a tree shows where that ends.
 fn is_beyond_us(data: &[u8]) -> bool {
     let data = String::from_utf8_lossy(data).to_ascii_lowercase();
     let has = |part: &str| data.contains(part);
@@ -52,7 +52,7 @@ fn is_beyond_us(data: &[u8]) -> bool {
         || has("<svg") && (has("\0") || has("<div><![cdata[") || has("<title></svg>"))
 }
 
-/// The characters that are no white space, sorted.
+/// The characters except white space and controls, sorted.
 fn letters(text: &str) -> Vec<char> {
     let mut letters: Vec<_> =
         text.chars().filter(|c| !c.is_whitespace() && !c.is_control()).collect();
@@ -60,7 +60,7 @@ fn letters(text: &str) -> Vec<char> {
     letters
 }
 
-/// Title and text of a tree as the suite writes it: two blanks a level, text in quotes.
+/// The title and the text of a tree. A level is indented by two blanks, and text is in quotes.
 fn expected(tree: &[String]) -> (String, String) {
     const HIDDEN: [&str; 8] =
         ["noscript", "script", "style", "template", "iframe", "noembed", "noframes", "textarea"];

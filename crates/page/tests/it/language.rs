@@ -1,4 +1,4 @@
-//! Sentences whose language is known, against what is found.
+//! Tests the detected language of sentences in known languages.
 
 use page::language_of;
 

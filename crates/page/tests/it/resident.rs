@@ -1,5 +1,5 @@
-//! The memory of a process that reads hostile Markdown. A child process reads it, so that the operating system
-//! counts the memory of this alone.
+//! Measures the memory of reading hostile Markdown. A child process reads it, so that the operating system counts only
+//! this memory.
 
 #![cfg(target_os = "linux")]
 
@@ -12,17 +12,17 @@ use crate::shared::{HERE, url};
 
 const PIECE: &str = "PAGE_TEST_PIECE";
 const BODY_BYTES: usize = 32 << 20;
-/// The body, its decoded text, the tree of the parser, the HTML, and the program itself.
+/// The limit covers the body, its decoded text, the tree of the parser, the HTML, and the program itself.
 const PEAK_BYTES_MAX: u64 = 200 << 20;
 
-/// The most memory that this process has used.
+/// The peak memory of this process.
 fn peak_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("the status");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a line");
     1024 * line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number")
 }
 
-/// The child reads one page.
+/// Reads one page in the child process.
 #[test]
 fn child() {
     let Ok(piece) = std::env::var(PIECE) else { return };

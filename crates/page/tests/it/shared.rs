@@ -1,21 +1,21 @@
-//! What several tests need: a page from markup, and where the published test suites are.
+//! Shared helpers of the tests: pages from markup, and the published test suites.
 //!
-//! A test that reads them is called `needs_shared_…`, and the runner leaves it out where there
-//! are none.
+//! The name of a test that reads these suites begins with `needs_shared_`. The runner skips it if the suites are
+//! missing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use page::{Limits, Page, Url, normalise, parse};
 
-/// Where every page of these tests was found, unless it matters.
+/// The default URL of a page in these tests.
 pub(crate) const HERE: &str = "http://example.com/dir/page.html";
 
 pub(crate) fn url(text: &str) -> Url {
     normalise(text, None, &Limits::default()).expect("a URL written in a test")
 }
 
-/// The page that this markup makes.
+/// The page of this markup.
 pub(crate) fn html(markup: &str) -> Page {
     html_bytes(markup.as_bytes())
 }
@@ -24,7 +24,7 @@ pub(crate) fn html_bytes(body: &[u8]) -> Page {
     parse(&url(HERE), Some("text/html"), body, &Limits::default()).expect("HTML is always a page")
 }
 
-/// The URLs of its links.
+/// The URLs of the links of a page.
 pub(crate) fn links(page: &Page) -> Vec<&str> {
     page.links.iter().map(|link| link.url.as_str()).collect()
 }
@@ -35,7 +35,7 @@ pub(crate) fn read(file: &str) -> Vec<u8> {
     fs::read(&path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()))
 }
 
-/// The names of the files in a folder of the published test suites that end so.
+/// The names of the files in a folder of the published test suites, filtered by their ending.
 pub(crate) fn files(folder: &str, ending: &str) -> Vec<String> {
     let dir = samples().join(folder);
     let mut names: Vec<_> = fs::read_dir(&dir)

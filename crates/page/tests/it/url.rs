@@ -1,4 +1,4 @@
-//! `normalise` against the WHATWG's own cases, a table of our additions, and itself.
+//! Tests `normalise` with the cases of the WHATWG, with a table of the additions, and for idempotence.
 
 use page::{Limits, PageError, Url, normalise, registered_domain, upper_case_escapes};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ struct Case {
     href: Option<String>,
 }
 
-/// The URL as we spell it: without user information and fragment, http or https only, and with upper case digits in
+/// The expected URL: http or https, without user information and fragment, and with upper-case digits in
 /// escapes.
 fn expected(case: &Case) -> Option<String> {
     let href = case.href.as_ref().filter(|_| !case.failure)?;
@@ -36,8 +36,7 @@ fn expected(case: &Case) -> Option<String> {
     Some(upper_case_escapes(&format!("{scheme}://{host}{path}")).into_owned())
 }
 
-/// The cases that the parser's authors list as failing are all of other schemes, so none is
-/// left out.
+/// Runs all cases. The authors of the parser list only cases of other schemes as failing.
 #[test]
 fn needs_shared_whatwg_cases() {
     let limits = Limits { url_bytes_max: 1 << 20, ..Limits::default() };
@@ -172,7 +171,7 @@ fn registered_domains() {
     }
 }
 
-/// Pieces that URLs are made of, so that strange ones come up often.
+/// Pieces of URLs, so that unusual URLs are frequent.
 fn reference() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("http://"),
@@ -217,7 +216,7 @@ fn reference() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// What `normalise` returns, it returns unchanged; alone and wherever it is found.
+    /// `normalise` returns its own results unchanged, with and without a base.
     #[test]
     fn normalise_is_idempotent(first in reference(), second in reference(), any in any::<String>()) {
         let limits = Limits::default();

@@ -1,4 +1,4 @@
-//! What is left out when it is not wanted, and what is not.
+//! Tests which parts of a page are left out when they are not wanted.
 
 use page::{Known, Limits, Page, Wanted, parse, parse_wanted};
 

@@ -1,22 +1,22 @@
 //! The frame of every page: head, search form, footer.
 //!
-//! **Invariant.** A page needs no script and nothing of any other server.
+//! **Invariant.** A page needs no script and no other server.
 
 use maud::{DOCTYPE, Markup, html};
 
 /// The style sheet.
 pub(crate) const STYLE: &str = include_str!("style.css");
 
-/// The mark of the house: a sieve.
+/// The logo: a sieve.
 pub(crate) const ICON: &str = include_str!("icon.svg");
 
-/// What stands in the search box.
+/// The contents of the search form.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Form<'a> {
     pub(crate) query: &'a str,
-    /// Those that can be chosen.
+    /// The available topics.
     pub(crate) topics: &'a [&'a str],
-    /// The one that is; blank: none.
+    /// The selected topic; blank for no topic.
     pub(crate) topic: &'a str,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn frame(title: &str, heading: &str, form: &Form<'_>, body: &Markup) 
 }
 
 impl Form<'_> {
-    /// The search box.
+    /// The search form.
     fn markup(&self) -> Markup {
         html! {
             form action="/search" role="search" {

@@ -1,6 +1,6 @@
-//! What people see: plain HTML that a screen reader, a keyboard and a small screen can use.
+//! The HTML pages, usable with a screen reader, a keyboard or a small screen.
 //!
-//! **Invariant.** Whatever was crawled or typed is text on a page and never markup.
+//! **Invariant.** Crawled or typed content appears on a page as text, never as markup.
 
 mod layout;
 mod notices;

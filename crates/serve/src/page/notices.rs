@@ -1,6 +1,6 @@
-//! Every page that is not a list of results.
+//! All pages except the list of results.
 //!
-//! **Invariant.** Only http and https are linked to, whatever an import brought in.
+//! **Invariant.** Pages link only to http and https URLs, even if an import contains other schemes.
 
 use maud::{Markup, html};
 
@@ -43,7 +43,7 @@ pub(crate) fn failure(title: &str, form: &Form<'_>, error: &ServeError) -> Marku
     frame(title, "This cannot be answered", form, &body)
 }
 
-/// A cached copy in a frame that can do nothing.
+/// A cached copy in a sandboxed frame.
 pub(crate) fn cached(title: &str, copy: &Captured) -> Markup {
     let date = archive::date_text(copy.date_s);
     let raw = link("/cached/raw", &copy.url);
@@ -59,7 +59,7 @@ pub(crate) fn cached(title: &str, copy: &Captured) -> Markup {
     frame(title, &format!("Copy of {}", copy.url), &Form::default(), &body)
 }
 
-/// The near-duplicates behind a page.
+/// The list of the near-duplicates of a page.
 pub(crate) fn copies(title: &str, url: &str, copies: &[String]) -> Markup {
     let body = html! {
         h1 { "Near-duplicates" }
@@ -77,7 +77,7 @@ pub(crate) fn copies(title: &str, url: &str, copies: &[String]) -> Markup {
     frame(title, "Near-duplicates", &Form::default(), &body)
 }
 
-/// A link to a page of somebody else's; only the web is linked to, whatever an import brought in.
+/// A link to an external page. A URL of a scheme other than http or https becomes plain text.
 pub(super) fn outward(url: &str, text: &Markup) -> Markup {
     let web = url.starts_with("http://") || url.starts_with("https://");
     html! {
@@ -85,12 +85,12 @@ pub(super) fn outward(url: &str, text: &Markup) -> Markup {
     }
 }
 
-/// A link to a page of ours about a URL.
+/// The address of a page of this server about `url`.
 pub(super) fn link(path: &str, url: &str) -> String {
     format!("{path}?url={}", escape(url))
 }
 
-/// Percent-encodes all but letters, digits and a few marks that mean nothing in a query string.
+/// Percent-encodes all bytes except ASCII letters, digits and `-._~`.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {

@@ -10,11 +10,11 @@ use super::notices::{escape, link, outward};
 use crate::http::DEPTH_MAX;
 use crate::{Found, Results, stopped_after};
 
-/// How the list is to be shown.
+/// The display options of the list.
 pub(crate) struct View<'a> {
     pub(crate) title: &'a str,
     pub(crate) form: Form<'a>,
-    /// Which page of results, from 1; none ends beyond `DEPTH_MAX`.
+    /// The number of the page, from 1. Every page ends within `DEPTH_MAX`.
     pub(crate) number: usize,
     pub(crate) per_page: usize,
     pub(crate) explain: bool,
@@ -121,7 +121,7 @@ fn paging(view: &View<'_>, results: &Results) -> Markup {
 }
 
 impl<'a> View<'a> {
-    /// The same of another query.
+    /// This view with another query.
     fn instead(&self, query: &'a str) -> View<'a> {
         View { form: Form { query, ..self.form }, ..*self }
     }

@@ -1,4 +1,4 @@
-//! Connections that other clients leave open, and requests for other hosts.
+//! Connections left open by other clients, and requests for other hosts.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! Cached copies: what they leave out, and what they take of the server.
+//! Cached copies: removed content and use of server resources.
 
 use std::io::Read as _;
 use std::io::Write as _;
@@ -21,7 +21,7 @@ fn a_copy_is_the_page_without_what_connects() {
     assert!(copy.body.contains(expected), "{}", copy.body);
 }
 
-/// Copies to clients that do not read are limited in number, and end with their connections.
+/// The number of copies to clients that do not read is limited. Each copy ends with its connection.
 #[test]
 fn copies_under_way_are_limited() {
     let page = format!("<title>Long</title><p>{}", "so many words ".repeat(1 << 20));

@@ -1,4 +1,4 @@
-//! Heavy queries: their time limit, and how many of them the server takes at once.
+//! Heavy queries: the time limit, and the number that run at once.
 
 use crate::site::{Site, numbered};
 
@@ -53,7 +53,7 @@ fn searches_beyond_the_queue_are_refused_and_the_next_ones_are_not() {
     assert_eq!(site.get("/api/search?q=shared").status, 200);
 }
 
-/// All the room there is, taken by clients that have left: if their searches went on, nobody else's would begin.
+/// Clients fill all places and leave. If their searches continued, no other search could begin.
 #[test]
 fn clients_that_hang_up_leave_their_places() {
     let site = with_limit(0);

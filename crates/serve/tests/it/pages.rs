@@ -1,4 +1,4 @@
-//! What a browser and a program get.
+//! HTML pages and JSON answers.
 
 use crate::site::{Site, archive, index, numbered, word};
 
@@ -68,7 +68,7 @@ fn a_cached_copy_is_shown_in_a_frame_that_can_do_nothing() {
     assert_eq!(site.get("/cached?url=http://b.test/").status, 404);
 }
 
-/// Crawled text can neither turn the text around it nor, on a terminal, move the cursor.
+/// Crawled text cannot change the direction of surrounding text or move the cursor of a terminal.
 #[test]
 fn crawled_text_has_no_bidi_controls_and_no_control_characters() {
     let page = "<title>zebra \u{202e}gpj.exe\u{9b}1m</title><p>a zebra \u{2066}in\u{200f} the \u{61c}zoo \u{85}\u{7f}";
@@ -127,7 +127,7 @@ fn odd_requests_get_an_answer() {
     ] {
         assert_eq!(site.get(path).status, status, "{path}");
     }
-    // As many as are ranked from there on.
+    // Only the results up to the ranking depth.
     let last = site.get("/api/search?q=shared&k=100&offset=9999");
     assert!(last.body.contains("\"offset\":9999,"), "{}", last.body);
     let page = site.get("/search?q=shared&page=x");
@@ -196,7 +196,7 @@ fn a_page_whose_row_is_gone_is_still_found() {
     assert_eq!(site.get("/cached?url=http://numbers.test/7").status, 404);
 }
 
-/// What is wrong with an address is told by the name of its parameter, in no words of our insides.
+/// The error message names the parameter and contains no internal type names.
 #[test]
 fn a_parameter_that_cannot_be_read_is_told() {
     let site = twenty_five();
@@ -216,7 +216,7 @@ fn a_parameter_that_cannot_be_read_is_told() {
     }
 }
 
-/// A misspelt field is a word that is nowhere: the page and the interface say what was perhaps meant.
+/// A misspelt field name matches no document. The page and the API suggest the intended field.
 #[test]
 fn a_misspelt_field_is_told() {
     let site = twenty_five();
@@ -228,7 +228,7 @@ fn a_misspelt_field_is_told() {
     assert!(answer.body.contains("\"hint\":null,\"notes\":[]"), "{}", answer.body);
 }
 
-/// What is not done as the query says is told on the page and by the interface.
+/// The page and the API report parts of the query that were not applied.
 #[test]
 fn what_was_left_out_of_a_query_is_told() {
     let site = twenty_five();
@@ -238,7 +238,7 @@ fn what_was_left_out_of_a_query_is_told() {
     assert!(answer.body.contains("\"notes\":[\"`link:` chooses nothing here"), "{}", answer.body);
 }
 
-/// Pages that differ in more than a word, so that none is folded; one word is in all.
+/// Pages that share one word and differ too much to be folded.
 fn gardens() -> Site {
     let page = |number: usize| {
         let (url, html) = numbered(number);
@@ -250,7 +250,7 @@ fn gardens() -> Site {
     Site::serve(&(0..5).map(page).collect::<Vec<_>>())
 }
 
-/// A misspelt query is told with a link to what was perhaps meant, and its results stay what they are.
+/// A misspelt query gets a link to the suggested query. Its own results do not change.
 #[test]
 fn a_misspelt_word_is_told_with_what_was_meant() {
     let site = gardens();
@@ -271,7 +271,7 @@ fn a_misspelt_word_is_told_with_what_was_meant() {
     assert!(!page.body.contains("<b>"), "{}", page.body);
 }
 
-/// Words of titles, then those of texts; whatever is asked, a list.
+/// Completions from titles come before completions from texts. Any query gets a list.
 #[test]
 fn an_unfinished_word_is_completed() {
     let site = gardens();
@@ -290,7 +290,7 @@ fn an_unfinished_word_is_completed() {
     assert_eq!(site.get("/api/complete?q=a&q=b").status, 400);
 }
 
-/// Without the rows of pages there are titles and terms.
+/// Without the rows of the page table, suggestions come from titles and terms.
 #[test]
 fn what_was_meant_is_told_without_texts() {
     let site = gardens();

@@ -1,4 +1,4 @@
-//! A collection in a folder of its own, and a server in front of it.
+//! A collection in a temporary folder, and a server for it.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
-/// A served collection; the server ends with it.
+/// A served collection. Dropping it stops the server.
 pub(crate) struct Site {
     pub(crate) collection: Collection,
     address: SocketAddr,
@@ -28,7 +28,7 @@ pub(crate) struct Answer {
 
 fn silent(_: Stage, _: u64, _: u64) {}
 
-/// Archives pages, each a URL and its HTML.
+/// Archives pages, given as pairs of URL and HTML.
 pub(crate) fn archive(collection: &Collection, pages: &[(String, String)]) {
     let dir = collection.archive_dir();
     let mut writer = WarcWriter::create(&dir, WriterOptions::default()).expect("a writer");
@@ -87,7 +87,7 @@ impl Site {
         )
     }
 
-    /// Asks until the answer is as it should be, for ten seconds.
+    /// Repeats the request for up to ten seconds until `is_right` accepts the answer.
     pub(crate) fn wait_for(&self, path: &str, is_right: impl Fn(&str) -> bool) {
         let right = (0..100).any(|_| {
             sleep(Duration::from_millis(100));
@@ -96,7 +96,7 @@ impl Site {
         assert!(right, "{path} did not change in ten seconds: {}", self.get(path).body);
     }
 
-    /// A connection on which nothing was sent.
+    /// Opens a connection without sending a request.
     pub(crate) fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address).expect("a server")
     }
@@ -105,7 +105,7 @@ impl Site {
         Self::answer(self.begin(request))
     }
 
-    /// Sends a request and does not wait for the answer.
+    /// Sends a request without waiting for the answer.
     pub(crate) fn begin(&self, request: &[u8]) -> TcpStream {
         let mut stream = self.connect();
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
@@ -123,7 +123,7 @@ impl Site {
     }
 }
 
-/// A page of a made-up site whose text has the words `shared` and that of its number.
+/// A page of a synthetic site. Its text contains `shared` and the word for its number.
 pub(crate) fn numbered(number: usize) -> (String, String) {
     let filler: Vec<String> = (0..40).map(|i| word(number * 7919 + i * 104_729)).collect();
     let html = format!(
@@ -134,7 +134,7 @@ pub(crate) fn numbered(number: usize) -> (String, String) {
     (format!("http://numbers.test/{number}"), html)
 }
 
-/// A number in letters: fingerprints look away from digits.
+/// A number spelt in letters, since fingerprints ignore digits.
 pub(crate) fn word(number: usize) -> String {
     let letter = |digit: char| char::from(b'a' + u8::try_from(digit).expect("ASCII") - b'0');
     format!("z{}z", number.to_string().chars().map(letter).collect::<String>())

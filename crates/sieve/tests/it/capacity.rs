@@ -1,6 +1,6 @@
-//! Each sieve with ten times the keys it was planned for (S7): it goes on within the memory that its
-//! documentation promises. The offline and the LSM sieve give the answers of the memory sieve, a
-//! Bloom sieve is less precise by as much as it says.
+//! Each sieve with ten times the keys it was planned for. It stays within the memory that its
+//! documentation promises. The offline and the LSM sieve emit the same keys as the memory sieve.
+//! The loss of a Bloom sieve grows as it reports.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::conformance::flushed;
 /// More than one block of 4096 signatures, so that a run has several.
 const BUFFER_KEYS: u32 = 9_000;
 
-/// Those of A, of F and of the state.
+/// Files that are not runs: those of A and F, and the state.
 const OTHER_FILES: usize = 3;
 
 /// A buffer of appended bytes grows by doubling until it holds 64 KiB; there are two of them.
@@ -105,7 +105,7 @@ fn check_bloom(kind: SieveKind, precision: u32, planned: std::ops::Range<f64>) {
     assert!(planned.contains(&stats.planned_false_positive_rate), "{kind:?} {stats:?}");
     assert!((at_capacity / stats.planned_false_positive_rate - 1.0).abs() < 0.15, "{stats:?}");
     assert!(below < at_capacity / 4.0 && first < below * f64::from(BLOOM_CAPACITY) / 2.0);
-    // What the next keys lose is what the estimate says.
+    // The estimate gives the share of the next keys that are lost.
     let probe = BLOOM_CAPACITY / 5;
     let observed = lost(&mut *sieve, BLOOM_CAPACITY..BLOOM_CAPACITY + probe) / f64::from(probe);
     let now = sieve.stats().false_positive_rate;
@@ -169,7 +169,7 @@ fn the_cache_catches_what_was_offered_lately_and_nothing_else() {
     let stats = sieve.stats();
     assert_eq!((stats.offered, stats.cache_hits), (4_000, 3_000));
     assert!((stats.cache_hit_rate() - 0.75).abs() < 1e-9);
-    // Long gone: all of these go through to the sieve behind, which knows them.
+    // These keys left the cache long ago. All of them reach the sieve, which knows them.
     for number in 0..500 {
         sieve.offer(&key(number)).expect("an offer");
     }

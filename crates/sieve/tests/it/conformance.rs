@@ -1,6 +1,6 @@
-//! Every kind of sieve, with and without the cache in front, against a set of the keys and a list
-//! of those that are new, over random offers, flushes, syncs and returns after a death. Other files
-//! of the tests compare with [`Model`] too.
+//! Every kind of sieve, with and without the cache in front, compared with a [`Model`]. The steps
+//! are random offers, flushes, syncs, and crashes after which the sieve is opened again. Other test
+//! files use [`Model`] too.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use sieve::{KEY_BYTES_MAX, Plan, Sieve, SieveError, SieveKind, signature};
 use tempfile::TempDir;
 
-/// What a sieve should do, in the plainest way.
+/// The plainest sieve: a set of the keys and a list of the new ones.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Model {
     seen: BTreeSet<Vec<u8>>,
@@ -32,7 +32,7 @@ impl Model {
     }
 }
 
-/// What `sieve` hands out in one flush that succeeds.
+/// The keys that `sieve` hands out in one flush, which must succeed.
 pub(crate) fn flushed(sieve: &mut dyn Sieve) -> Vec<Vec<u8>> {
     let mut out = Vec::new();
     sieve.flush(&mut |key| out.push(key.to_vec())).expect("a flush");
@@ -78,15 +78,15 @@ fn check_steps(plan: &Plan, steps: &[Step]) {
             }
             Step::Die => {}
         }
-        // What the cache caught is forgotten with it.
+        // The count of cache hits is lost when the process dies.
         if plan.cache_keys == 0 {
             assert_eq!(sieve.stats().offered, model.offered, "{plan:?}");
         }
     }
 }
 
-/// Every kind, alone and behind a small cache. The filters are precise enough not to be noticed,
-/// and an LSM sieve commits at a sync only.
+/// Every kind, without and with a small cache in front. The filters are too precise to lose a key
+/// here. An LSM sieve commits at a sync only.
 fn plans(buffer_keys: usize) -> Vec<Plan> {
     let with_cache = |kind, cache_keys| {
         let buffer_keys = if kind == SieveKind::Lsm { 1 << 16 } else { buffer_keys };

@@ -1,6 +1,6 @@
-//! Every bit of a file flipped, every length cut, and random bytes anywhere: the error names the
-//! file and the damaged part, nothing panics, and no key comes out twice. What was damaged while no
-//! process had it open is in `reopen.rs`.
+//! Damage to open files: every bit flipped, every length cut, and random bytes anywhere. The error
+//! names the file and the damaged part, nothing panics, and no key comes out twice. `reopen.rs`
+//! tests damage to files that no process has open.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -83,7 +83,7 @@ fn every_cut_of_a_run_is_noticed() {
     }
 }
 
-/// Two runs that only their signatures tell apart: every checksum is right.
+/// Two runs that differ only in their signatures: every checksum is right.
 #[test]
 fn a_run_in_the_place_of_another_is_noticed() {
     let dir = TempDir::new().expect("a folder");

@@ -1,6 +1,6 @@
-//! A child process that is killed at any moment (S8): what it had synced is there when the sieve is
-//! opened again. No key offered before the last sync is lost, none emitted before it comes again,
-//! and those offered after it are let through when they are offered again.
+//! A child process is killed at any moment, and its sieve is opened again. No key offered before
+//! the last sync is lost, and no key emitted before it comes again. Keys offered after it come out
+//! when they are offered again.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,7 +27,7 @@ fn key(at: u32) -> u32 {
     if at % 3 == 2 { at / 2 } else { at }
 }
 
-/// What the child does until it is killed: offers, emits, syncs, and says so.
+/// Runs in the child: offers, emits, syncs and reports it, until the process is killed.
 #[test]
 fn child() {
     let (Ok(kind), Ok(dir)) = (std::env::var(KIND), std::env::var(DIR)) else { return };
@@ -70,10 +70,10 @@ fn spawn(kind: SieveKind, dir: &Path, first: u32) -> Child {
         .expect("a child")
 }
 
-/// What a child said before it was killed.
+/// The keys and syncs that the children have reported.
 #[derive(Debug, Default)]
 struct Heard {
-    /// Keys emitted before the last sync that was heard of.
+    /// Keys emitted before the last reported sync.
     emitted_synced: BTreeSet<u32>,
     emitted_later: BTreeSet<u32>,
     /// All keys emitted by any child.
@@ -99,7 +99,8 @@ impl Heard {
     }
 }
 
-/// Lets a child go on from `heard` and kills it after so many lines; reads what it still said.
+/// Starts a child that continues from `heard`, and kills it after `lines` lines. Reads the rest of
+/// its output too.
 fn run_and_kill(kind: SieveKind, dir: &Path, heard: &mut Heard, lines: usize) {
     let mut child = spawn(kind, dir, heard.synced);
     let mut out = BufReader::new(child.stdout.take().expect("a pipe")).split(b'\n');
@@ -114,7 +115,7 @@ fn run_and_kill(kind: SieveKind, dir: &Path, heard: &mut Heard, lines: usize) {
     }
 }
 
-/// Opens a copy of what a child left behind and offers all again, and some that are new.
+/// Opens a copy of the killed child's folder. Offers all keys again, and some new ones.
 fn check_copy(kind: SieveKind, dir: &Path, heard: &Heard) {
     let copy = TempDir::new().expect("a folder");
     copy_folder(dir, copy.path());
@@ -156,7 +157,7 @@ fn check(kind: SieveKind) {
     for round in 0..12 {
         run_and_kill(kind, dir.path(), &mut heard, 40 + 97 * round);
         check_copy(kind, dir.path(), &heard);
-        // What was emitted after the last sync may come again.
+        // Keys emitted after the last sync may come again.
         heard.emitted_later.clear();
     }
     assert!(heard.synced > 100, "{kind:?} synced only {}", heard.synced);

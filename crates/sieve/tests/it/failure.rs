@@ -1,6 +1,5 @@
-//! The n-th file that a sieve creates, fills or removes is made to fail, for n = 0, 1, … until
-//! nothing fails: the error names the file, and once the cause is gone the sieve goes on as if
-//! nothing had happened.
+//! The n-th file that a sieve creates, fills or removes fails, for n = 0, 1, … until nothing fails.
+//! The error names the file. Without the cause, the sieve continues as if nothing had happened.
 
 use std::fs;
 use std::io;
@@ -11,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::conformance::Model;
 
-/// What stands where a run should be written.
+/// An obstacle at the path where a run is to be written.
 #[derive(Debug, Clone, Copy)]
 enum Obstacle {
     /// A folder: the file cannot be created.

@@ -1,6 +1,6 @@
-//! The files of each kind of sieve damaged while nobody had them open: missing, empty, cut, with a bit
-//! flipped, with random bytes anywhere. The sieve opens and answers as if nothing had happened, or
-//! says what is wrong; it never gives a wrong answer, and never panics.
+//! The files of each kind of sieve are damaged while no process has them open. They are missing,
+//! empty, cut, or changed by a flipped bit or by random bytes. The sieve opens and answers
+//! correctly, or reports the damage. It never gives a wrong answer, and never panics.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -135,7 +135,7 @@ fn check_ours(kind: SieveKind) {
                 bytes.truncate(at);
                 true
             });
-            // What was emitted before the sync may lie before what waits.
+            // Emitted keys may lie before the waiting ones, and damage to them does not matter.
             let matters = matters && file != Path::new("frontier.keys");
             let how = format!("flipped at {at}");
             let flipped = is_damage_noticed(kind, dir.path(), file, &how, |bytes| {
@@ -155,8 +155,8 @@ fn damage_to_an_offline_sieve_is_noticed_when_it_is_opened_or_used() {
     check_ours(SieveKind::Offline);
 }
 
-/// What the head of a block says is believed from the opening on, long before the block is read. A first
-/// signature that is too great would let the keys of its block come out again.
+/// Opening a run trusts the heads of blocks, long before the blocks are read. A first signature
+/// that is too great would let the keys of its block come out again.
 #[test]
 fn a_damaged_head_of_a_block_is_noticed_when_the_sieve_is_opened() {
     const HEAD: std::ops::Range<usize> = 16..32;
@@ -245,7 +245,7 @@ fn a_state_that_is_missing_does_not_make_a_new_sieve() {
     }
 }
 
-/// What an older program wrote is sound, and yet of no use.
+/// A file of an older program is intact, but this version cannot use it.
 #[test]
 fn a_file_of_another_version_is_told_as_such() {
     for kind in [SieveKind::Offline, SieveKind::Bloom, SieveKind::BlockedBloom] {

@@ -1,6 +1,6 @@
-//! What the memory of a whole process grows by while a sieve takes ten times the keys it was planned
-//! for (S7). Each kind has a process of its own, so that the operating system counts for it alone;
-//! `capacity.rs` checks what the sieves say of themselves.
+//! The growth in memory of a whole process while a sieve takes ten times its planned keys. Each
+//! kind has a process of its own, because the operating system counts by process. `capacity.rs`
+//! checks the numbers that the sieves report.
 
 #![cfg(target_os = "linux")]
 
@@ -13,10 +13,10 @@ use sieve::{Plan, Sieve, SieveKind};
 use tempfile::TempDir;
 
 const KIND: &str = "SIEVE_TEST_RESIDENT";
-/// What each kind is planned for.
+/// The number of keys that each kind is planned for.
 const PLANNED: u32 = 20_000;
 const KEYS: u32 = 10 * PLANNED;
-/// What the allocator and the buffers of files may take beside.
+/// Further bytes that the allocator and the file buffers may take.
 const SLACK_BYTES: u64 = 2 << 20;
 
 fn plan(kind: SieveKind, cache_keys: usize) -> Plan {
@@ -54,7 +54,7 @@ fn drive(sieve: &mut dyn Sieve) -> u32 {
     emitted
 }
 
-/// What a child does: `KIND` says which sieve and how large its cache is.
+/// Runs in the child. `KIND` gives the kind of sieve and the size of its cache.
 #[test]
 fn child() {
     let Ok(wanted) = std::env::var(KIND) else { return };

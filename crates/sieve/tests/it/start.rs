@@ -1,5 +1,5 @@
-//! What [`OfflineSieve::create`] does with a folder that an earlier sieve, or somebody else, left
-//! behind: a sieve begins from nothing, and foreign files stay.
+//! [`OfflineSieve::create`] in a folder with files of an earlier sieve or of another program. The
+//! new sieve is empty, and foreign files stay.
 
 use std::fs;
 

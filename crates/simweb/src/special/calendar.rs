@@ -16,7 +16,7 @@ use jiff::civil::Date;
 
 /// The first year of the calendar.
 const YEAR: u32 = 2000;
-/// Pages in all: as many as there are needles. Nobody gets there.
+/// The number of pages, limited by the needles of a host. Crawlers never reach the end.
 pub(crate) const PAGES: u32 = 1 << 24;
 
 pub(crate) fn path(page: u32) -> String {

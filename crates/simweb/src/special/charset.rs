@@ -1,6 +1,6 @@
 //! The host whose pages are not in UTF-8, or say so wrongly.
 //!
-//! **Invariant.** What the bytes say, read as browsers read them, is the text of the page.
+//! **Invariant.** The bytes of a page, decoded as browsers decode them, are its text.
 //!
 //! The right answer is the browsers': byte order mark before HTTP header before meta element before
 //! detection (WHATWG Encoding and HTML standards).
@@ -9,7 +9,7 @@ use super::{Entry, Fate};
 use crate::words::Language;
 use std::borrow::Cow;
 
-/// How a page's text becomes bytes, and what is said about it.
+/// The encoding of a page, and the charsets that it declares.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Charset {
     encoding: Encoding,

@@ -1,6 +1,6 @@
-//! Hosts that answer late, sometimes, or with something that is no page.
+//! Hosts that answer late, fail at times, or answer with something other than a page.
 //!
-//! **Invariant.** What fails, and how often, is the same in every run.
+//! **Invariant.** The same requests fail, equally often, in every run.
 
 use super::{Entry, odd};
 use crate::{Conduct, Reply, words::Language};

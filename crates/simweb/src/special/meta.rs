@@ -1,7 +1,7 @@
-//! The host whose pages say what may be done with them.
+//! The host whose pages restrict their own use by robots.
 //!
-//! **Invariant.** What may not be followed to is linked to in no other way, so that whoever asks for it has not
-//! obeyed.
+//! **Invariant.** The target of a link that must not be followed has no other link. A request for
+//! it therefore proves that the crawler did not obey.
 
 use super::{Entry, Fate};
 use crate::html::Href;

@@ -1,10 +1,11 @@
-//! Special hosts: each is a short table of paths, what they answer, and what should become of them.
+//! Special hosts: each is a short table of paths, with the answer and the fate of each.
 //!
 //! What lives here: the table and how an entry is answered; the tables themselves are in the files
 //! of this folder. The calendar is endless and therefore computed, in `calendar.rs`. Portal,
 //! ordinary hosts and mirror are not special in this sense.
 //!
-//! **Invariant.** Answer and fate of a path stand in the same entry, so that truth and web agree.
+//! **Invariant.** One entry has both the answer and the fate of a path, so that truth and web
+//! agree.
 
 pub(crate) mod calendar;
 mod charset;
@@ -28,25 +29,25 @@ use jiff::civil::Date;
 pub(crate) use robots::CRAWL_DELAY_MS;
 use std::{collections::BTreeMap, io::Write as _};
 
-/// How long the slow host takes for an answer.
+/// The time that the slow host takes for an answer.
 const SLOW_MS: u64 = 300;
-/// What the flaky host's Retry-After says.
+/// The value of the flaky host's Retry-After.
 const RETRY_AFTER_S: u64 = 1;
 const DATE: Date = Date::constant(2025, 5, 1);
 const MODIFIED: &str = "Thu, 01 May 2025 00:00:00 GMT";
 
-/// What should become of a path.
+/// The right treatment of a path by a crawler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// Fetched once, and findable.
     Page,
     /// Fetched once, and not findable.
     Noindex,
-    /// As a page, but only for crawlers that read sitemaps.
+    /// Like `Page`, but only for crawlers that read sitemaps.
     SitemapOnly,
-    /// May be asked for, but there is no page to be had.
+    /// May be requested, but has no page.
     Other,
-    /// Never asked for.
+    /// Must never be requested.
     Forbidden,
 }
 
@@ -58,7 +59,7 @@ pub(crate) struct Entry {
     pub(crate) answer: Answer,
 }
 
-/// What a path answers.
+/// The answer of a path.
 #[derive(Debug)]
 pub(crate) enum Answer {
     Page(Plan),
@@ -119,12 +120,12 @@ impl Entry {
         Self { path: path.to_owned(), fate: Fate::Page, answer: Answer::Page(plan) }
     }
 
-    /// A page that may not be asked for.
+    /// A page that must not be requested.
     fn forbidden(path: &str) -> Self {
         Self::page(path).fated(Fate::Forbidden)
     }
 
-    /// Something that is no page.
+    /// An answer other than a page.
     fn fixed(path: &str, reply: Reply) -> Self {
         Self { path: path.to_owned(), fate: Fate::Other, answer: Answer::Fixed(reply) }
     }
@@ -234,7 +235,8 @@ fn page_key(web: &Web, host: &Host, plan: &Plan) -> u64 {
     key(&[web.options().seed, u64::from(host.number), u64::from(plan.number)])
 }
 
-/// Who writes a special host's pages: the first topic of the language, or no topic.
+/// The voice of a special host's pages: that of the first topic of the language. Without such a
+/// topic it uses the nouns of the language.
 fn voice(language: Language) -> Voice {
     let lexicon = language.lexicon();
     let topic = TOPICS.iter().find(|topic| topic.language == language);
@@ -247,7 +249,7 @@ fn gzip(body: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory takes every write")
 }
 
-/// A reply that goes over the wire in an odd way.
+/// A reply that does not go out as a whole.
 fn odd(conduct: Conduct, body: Vec<u8>) -> Reply {
     Reply { conduct, ..Reply::ok("text/html; charset=utf-8", body) }
 }

@@ -1,6 +1,6 @@
 //! Hosts about the way to a page: redirects, compression, spellings of a URL.
 //!
-//! **Invariant.** A page that a redirect leads to is linked to by no page, so that it is found by redirects alone; loops
+//! **Invariant.** No page links to the target of a redirect, so only redirects lead to it. Loops
 //! lead to themselves.
 
 use super::Entry;

@@ -1,6 +1,7 @@
 //! Hosts about robots.txt and sitemaps.
 //!
-//! **Invariant.** A path that robots.txt forbids is linked to, so that whoever asks for it has not obeyed.
+//! **Invariant.** Every path that robots.txt forbids has a link. A request for it therefore proves
+//! that the crawler did not obey.
 //!
 //! RFC 9309, "Robots Exclusion Protocol", 2022; the sitemap protocol 0.9 of sitemaps.org.
 
@@ -8,7 +9,7 @@ use super::{Entry, Fate, gzip};
 use crate::{Reply, words::Language};
 use std::fmt::Write as _;
 
-/// What the robots host's Crawl-delay comes to.
+/// The Crawl-delay of the robots host.
 pub(crate) const CRAWL_DELAY_MS: u64 = 100;
 
 const ROBOTS: &str = "\

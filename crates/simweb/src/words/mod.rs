@@ -1,8 +1,8 @@
 //! The word model: small hand-written vocabularies and the topics that hosts are about.
 //!
-//! Phrases are chosen so that any noun phrase goes with any verb: nouns are singular and stand in
-//! the nominative with their article, verbs are intransitive in the third person. So the sentences
-//! of [`crate::prose`] are grammatical, if dreamy, in languages with gender and case too.
+//! Any noun phrase goes with any verb: nouns are singular and nominative with their article, verbs
+//! are intransitive in the third person. So the sentences of [`crate::prose`] are grammatical, also
+//! in languages with gender and case.
 //!
 //! **Invariant.** Any phrase goes with any other of its language.
 
@@ -63,8 +63,8 @@ impl Language {
 
 /// Words and sentence templates of one language.
 ///
-/// In a template `%n` is a noun phrase (of the topic or of the language), `%v` a verb, `%a` an
-/// adverb, `%p` a place, `%o` an opening and `%w` the needle.
+/// In a template, `%n` is a noun phrase of the topic or of the language. `%v` is a verb, `%a` an
+/// adverb and `%p` a place. `%o` is an opening, and `%w` the needle.
 pub(crate) struct Lexicon {
     pub(crate) language: Language,
     pub(crate) nouns: &'static [&'static str],
@@ -76,7 +76,7 @@ pub(crate) struct Lexicon {
     pub(crate) titles: &'static [&'static str],
     /// The sentence that holds the needle.
     pub(crate) needle: &'static str,
-    /// What separates sentences.
+    /// The separator of sentences.
     pub(crate) space: &'static str,
     pub(crate) home: &'static str,
     pub(crate) up: &'static str,

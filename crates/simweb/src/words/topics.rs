@@ -1,4 +1,4 @@
-//! What hosts are about: a name, a language, and the nouns their pages prefer.
+//! The topics of hosts: a name, a language, and the nouns that their pages prefer.
 //!
 //! **Invariant.** No two topics have a label in common.
 
@@ -8,7 +8,7 @@ use super::Language;
 pub(crate) struct Topic {
     /// First label of the host's name.
     pub(crate) label: &'static str,
-    /// What the site calls itself.
+    /// The name of the site, as its pages give it.
     pub(crate) name: &'static str,
     pub(crate) language: Language,
     pub(crate) nouns: &'static [&'static str],

@@ -69,7 +69,7 @@ impl Client {
         answer
     }
 
-    /// What comes until the server closes, up to a limit.
+    /// The bytes until the server closes, at most `bytes_max`.
     pub(crate) fn rest(&mut self, bytes_max: u64) -> Vec<u8> {
         let mut bytes = Vec::new();
         // A reset is an end too.

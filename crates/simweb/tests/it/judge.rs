@@ -12,8 +12,8 @@ struct Case {
     log: Vec<LogLine>,
 }
 
-/// A web and the log of a crawl of it that is as it should be: robots.txt first, then every page,
-/// one request after another.
+/// A web and the log of a correct crawl of it: robots.txt first, then every page, one request after
+/// another.
 fn good() -> Case {
     let options = Options { hosts: 3, pages_per_host: 8, ..Options::default() };
     let web = Web::new(options, 8080).expect("good options");

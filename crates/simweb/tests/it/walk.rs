@@ -160,7 +160,7 @@ fn a_walk_over_sockets_is_judged_clean() {
     let walk = Walk::run(&web.seeds(), 30, &mut |url, _| fetch(web, url));
     check_walk(&walk, &truth);
     let mut verdict = judge(&truth, &server.log(), 0);
-    // The walker is in a hurry; the one host that asks for a delay did not get it.
+    // The walker makes no pauses, so it ignores the delay of the one host that has one.
     let hurried = verdict.gaps.drain(..).map(|gap| gap.target).collect::<BTreeSet<_>>();
     assert_eq!(hurried, BTreeSet::from(["robots.localhost".to_owned()]));
     assert!(verdict.is_clean(), "{verdict}");

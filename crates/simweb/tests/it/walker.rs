@@ -9,7 +9,7 @@ use std::{
 };
 use url::Url;
 
-/// What the walker looks at in an answer.
+/// The parts of an answer that the walker uses.
 pub(crate) struct Seen {
     pub(crate) status: u16,
     pub(crate) location: Option<String>,
@@ -21,11 +21,11 @@ pub(crate) struct Seen {
 /// A walk.
 #[derive(Default)]
 pub(crate) struct Walk {
-    /// URLs that answered 200 and were asked for as a page, with their bodies.
+    /// URLs that answered 200 to the request for a page, with their bodies.
     pub(crate) pages: BTreeMap<String, Vec<u8>>,
-    /// URLs that were met but may not be asked for.
+    /// URLs that were found but must not be requested.
     pub(crate) banned: BTreeSet<String>,
-    /// How many links lead to a URL from pages of others or its own host.
+    /// The number of links to a URL, from pages of its own and other hosts.
     pub(crate) links: BTreeMap<String, u32>,
     followed: BTreeSet<String>,
     rules: BTreeMap<String, Rules>,

@@ -8,7 +8,7 @@ fn web(options: Options) -> Web {
     Web::new(options, 8080).expect("good options")
 }
 
-/// What every page of the truth answers.
+/// The reply of every page of the truth, by URL.
 fn replies(web: &Web) -> Vec<(String, Reply)> {
     let pages = web.truth(50).pages;
     let answers = pages.into_iter().map(|page| {
@@ -136,7 +136,7 @@ proptest! {
     }
 }
 
-/// What differs between the replies of two editions is what the web says has changed.
+/// The replies of two editions differ exactly for the URLs that the web lists as changes.
 #[test]
 fn the_changes_of_an_edition_are_known() {
     let options = |edition| Options { edition, hosts: 4, pages_per_host: 25, ..Options::default() };
