@@ -28,7 +28,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
 use super::sample::Sample;
-use super::signals::{runtime, stop_flag};
+use super::signals::{Stop, runtime};
 use crate::context::{Context, Exit, Usage};
 use crate::talk::{self, Line};
 
@@ -133,14 +133,14 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     }
     let _lock = collection.lock("crawl")?;
     let runtime = runtime()?;
-    let stop = stop_flag(&runtime)?;
+    let stop = Stop::catch(&runtime)?;
     let sample = Sample::of(&collection, &seeds, &mut config, context)?;
     let frontier = collection.frontier_dir();
     // A list that was killed before it had seeds has begun nothing.
     if args.follow || is_unbegun(&frontier)? {
         Standing::keep_list(&frontier, args.list)?;
     }
-    let told = fetch(&collection, &config, &seeds, &runtime, &stop, context);
+    let told = fetch(&collection, &config, &seeds, &runtime, stop.flag(), context);
     if told.is_err() && is_unbegun(&frontier)? {
         Standing::keep_list(&frontier, false)?;
     }

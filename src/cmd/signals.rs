@@ -1,7 +1,4 @@
-//! Ctrl-C and the like: a flag for threads, a future for the server.
-//!
-//! **Invariant.** The first signal asks for an orderly end; the second ends the process at once, which
-//! loses nothing either, since everything on disk survives a kill.
+//! Ctrl-C and SIGTERM: a flag for threads, a future for the server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,27 +9,60 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::talk;
 
-/// A runtime for what must wait on the network.
+/// The exit code of a command that a signal ended.
+const INTERRUPTED: i32 = 130;
+
+/// Starts a runtime for network tasks.
 pub(crate) fn runtime() -> Result<Runtime> {
     Runtime::new().context("cannot start the network runtime")
 }
 
-/// Set once the user has asked to stop.
-pub(crate) fn stop_flag(runtime: &Runtime) -> Result<Arc<AtomicBool>> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let raised = Arc::clone(&flag);
-    let mut signals = Signals::catch(runtime)?;
-    runtime.spawn(async move {
-        signals.next().await;
-        raised.store(true, Ordering::Relaxed);
-        talk::print("stopping; once more to stop at once");
-        signals.next().await;
-        std::process::exit(130);
-    });
-    Ok(flag)
+/// A user's request to stop. The first signal sets a flag, so that the work ends in order. The second signal ends the
+/// process at once. A kill loses nothing, because all files survive one.
+#[derive(Clone, Default)]
+pub(crate) struct Stop {
+    requested: Arc<AtomicBool>,
+    at_once: Arc<AtomicBool>,
 }
 
-/// Ctrl-C and a polite kill.
+impl Stop {
+    /// Catches the signals of this process.
+    pub(crate) fn catch(runtime: &Runtime) -> Result<Self> {
+        let stop = Self::default();
+        let seen = stop.clone();
+        let mut signals = Signals::catch(runtime)?;
+        runtime.spawn(async move {
+            signals.next().await;
+            seen.requested.store(true, Ordering::SeqCst);
+            if seen.at_once.load(Ordering::SeqCst) {
+                talk::print("Stopped   the next run continues from here");
+                std::process::exit(INTERRUPTED);
+            }
+            talk::print("Stopping  when open requests are done; Ctrl-C again stops now");
+            signals.next().await;
+            std::process::exit(INTERRUPTED);
+        });
+        Ok(stop)
+    }
+
+    /// The flag that the first signal sets.
+    pub(crate) fn flag(&self) -> &Arc<AtomicBool> {
+        &self.requested
+    }
+
+    /// Runs stages that do not look at the flag: the first signal ends the process at once.
+    pub(crate) fn during_stages<T>(&self, stages: impl FnOnce() -> T) -> T {
+        self.at_once.store(true, Ordering::SeqCst);
+        if self.requested.load(Ordering::SeqCst) {
+            std::process::exit(INTERRUPTED);
+        }
+        let result = stages();
+        self.at_once.store(false, Ordering::SeqCst);
+        result
+    }
+}
+
+/// Ctrl-C and SIGTERM.
 pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,

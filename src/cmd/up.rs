@@ -4,7 +4,6 @@
 
 use std::fs;
 use std::net::SocketAddr;
-use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, Result};
 use archive::Archive;
@@ -15,7 +14,7 @@ use simweb::Server;
 use super::crawl::{check_arguments, fetch};
 use super::sample::{options, port_of};
 use super::serve::{listen, serve};
-use super::signals::{runtime, stop_flag};
+use super::signals::{Stop, runtime};
 use crate::config::{Config, TEMPLATE, write_private};
 use crate::context::{Context, Exit, Usage};
 use crate::pipeline::Pipeline;
@@ -72,32 +71,32 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if sample.is_some() {
         talk::say(context.quiet, "no URL was given: this is the built-in sample web");
     }
-    let stop = stop_flag(&runtime)?;
+    let stop = Stop::catch(&runtime)?;
     // A collection that was imported was never begun with anything: there is nothing to crawl.
     let imported = sample.is_none() && seeds.is_empty() && begun.is_empty();
     let crawled = if imported {
         None
     } else {
-        let told = fetch(&collection, &config.crawl, &seeds, &runtime, &stop, context)?;
+        let told = fetch(&collection, &config.crawl, &seeds, &runtime, stop.flag(), context)?;
         told.check()?;
         Some(told)
     };
     if crawled.as_ref().is_some_and(|told| told.report.interrupted) {
         return Ok(Exit::Interrupted);
     }
-    let pipeline = Pipeline::of(&collection, &config, context);
-    let read = pipeline.extract()?;
-    let (linked, ranked) = pipeline.rank()?;
-    let folded = pipeline.fold()?;
-    let indexed = pipeline.index(Reuse::Unchanged)?;
-    if stop.load(Ordering::Relaxed) {
-        return Ok(Exit::Interrupted);
-    }
-    if context.json {
-        context.print_json(&json!({
+    let report = stop.during_stages(|| {
+        let pipeline = Pipeline::of(&collection, &config, context);
+        let read = pipeline.extract()?;
+        let (linked, ranked) = pipeline.rank()?;
+        let folded = pipeline.fold()?;
+        let indexed = pipeline.index(Reuse::Unchanged)?;
+        anyhow::Ok(json!({
             "crawl": crawled, "extract": read, "graph": linked, "pagerank": ranked,
             "dedup": folded, "index": indexed,
-        }))?;
+        }))
+    })?;
+    if context.json {
+        context.print_json(&report)?;
     }
     drop(lock);
     let exit = serve(runtime, listener, collection, config, context);

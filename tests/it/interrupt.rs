@@ -220,6 +220,31 @@ fn an_interrupted_crawl_says_so_and_goes_on() {
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the limit is in real time")]
+fn a_signal_ends_up_during_its_stages() {
+    let sandbox = Sandbox::new();
+    let words = "gardens and other words of a long document ".repeat(20);
+    let document = |n: u32| format!("{{\"id\":\"{n}\",\"text\":\"{words} {n}\"}}\n");
+    std::fs::write(sandbox.path("d.jsonl"), (0..5000).map(document).collect::<String>())
+        .expect("a file");
+    sandbox.done(&["init", "web"]);
+    sandbox.done(&["import", "d.jsonl", "--dir", "web"]);
+    for signal in ["INT", "TERM"] {
+        let running = sandbox.start(&["up", "--dir", "web", "--listen", "127.0.0.1:0"]);
+        while !sandbox.path("web/pages").exists() {
+            sleep(Duration::from_millis(5));
+        }
+        let start = std::time::Instant::now();
+        assert_eq!(running.signal(signal), Some(130));
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+        assert!(!sandbox.path("web/index").exists(), "the stages ended before the signal");
+        std::fs::remove_dir_all(sandbox.path("web/pages")).expect("removed");
+    }
+    sandbox.done(&["index", "--dir", "web"]);
+    assert_eq!(sandbox.json(&["search", "--dir", "web", "gardens"])["total"], 5000);
+}
+
 /// A copy whose archive file is a pipe is read for ever, like a search that takes too long.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the promise is about real time")]
