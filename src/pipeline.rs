@@ -58,6 +58,13 @@ impl<'a> Pipeline<'a> {
         for damage in jobs::discard_damaged(self.collection)? {
             self.say(&format!("damaged  {}; it is built again", damage.fault()));
         }
+        for (damage, aside) in jobs::set_aside_damaged_ranks(self.collection)? {
+            self.say(&format!(
+                "damaged  {}; the file is now {} and its rank is gone: `crivello rank import` brings it back",
+                damage.fault(),
+                aside.display(),
+            ));
+        }
         let options = extract_options(&self.config.crawl);
         let report = self.with_bar(|stages| {
             jobs::extract(self.collection, &options, &|stage, done, total| {

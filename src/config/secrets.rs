@@ -44,9 +44,11 @@ impl Config {
         shown
     }
 
-    /// A warning for each file with secrets that other users can read; `file` is the one with the configuration.
+    /// Warnings about files with secrets that other users can read. `file` is the configuration file. Secrets from
+    /// the environment or from `--set` are in no file.
     pub(crate) fn exposed(&self, file: &Path) -> Vec<String> {
-        let has_secrets = *self != self.without_secrets();
+        let written = fs::read_to_string(file).ok().and_then(|text| Self::parse(&text, "").ok());
+        let has_secrets = written.is_some_and(|written| written != written.without_secrets());
         let files = [(file, has_secrets), (self.crawl.cookies_file.as_path(), true)];
         let can_be_read = |(file, holds): &(&Path, bool)| {
             *holds

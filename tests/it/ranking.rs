@@ -179,6 +179,32 @@ fn a_topic_is_chosen_on_the_page_and_over_the_interface() {
 }
 
 /// Documents of another engine have names, and no links.
+/// No stage can build imported ranks again, so the index does without them and says so.
+#[test]
+fn a_damaged_file_of_imported_ranks_is_set_aside() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "web"]);
+    fs::write(sandbox.path("d.jsonl"), r#"{"id":"a","text":"gardens"}"#).expect("a file");
+    sandbox.done(&["import", "d.jsonl", "--dir", "web"]);
+    sandbox.done(&["index", "--dir", "web"]);
+    fs::write(sandbox.path("votes.tsv"), "urn:crivello:a\t2\n").expect("a file");
+    sandbox.done(&["rank", "import", "votes", "votes.tsv", "--dir", "web"]);
+    let path = sandbox.path("web/ranks/votes.values");
+    let mut bytes = fs::read(&path).expect("the stored ranks");
+    bytes[9] ^= 1;
+    fs::write(&path, &bytes).expect("written");
+    fs::write(sandbox.path("e.jsonl"), r#"{"id":"b","text":"gardens"}"#).expect("a file");
+    sandbox.done(&["import", "e.jsonl", "--dir", "web"]);
+    let ran = sandbox.run(&["index", "--dir", "web"]);
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    assert!(ran.stderr.contains("votes.values is damaged"), "{ran:#?}");
+    assert_eq!(fs::read(sandbox.path("web/ranks/votes.values.damaged")).expect("kept"), bytes);
+    assert_eq!(sandbox.json(&["search", "--dir", "web", "gardens"])["total"], 2);
+    sandbox.done(&["rank", "import", "votes", "votes.tsv", "--dir", "web"]);
+    let ran = sandbox.run(&["index", "--dir", "web"]);
+    assert!(ran.code == 0 && !ran.stderr.contains("damaged"), "{ran:#?}");
+}
+
 #[test]
 fn an_imported_index_has_the_ranks_of_the_user() {
     let sandbox = Sandbox::new();

@@ -56,6 +56,9 @@ fn a_warning_says_that_others_can_read_secrets() {
     check(SECRETS, 0o640, true);
     check(SECRETS, 0o600, false);
     check("", 0o644, false);
+    let auth = r#"crawl.auth=[{host="a.test",user="u",password="p"}]"#;
+    let ran = sandbox.run(&["config", "check", "--dir", "web", "--set", auth]);
+    assert!(ran.code == 0 && !ran.stderr.contains("chmod"), "{ran:#?}");
     fs::write(sandbox.path("web/cookies.txt"), "a.test\tFALSE\t/\tTRUE\t0\tname\tvalue\n")
         .expect("a file");
     check("[crawl]\ncookies_file = \"cookies.txt\"\n", 0o644, true);

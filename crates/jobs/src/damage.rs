@@ -1,14 +1,18 @@
 //! Damaged files of the stages count as missing.
 //!
-//! What lives here: [`discard_damaged`], which removes these files before the stages run. What does not: the index,
-//! which its stage verifies. The archive and imported ranks are left alone too, because no stage can rebuild them.
+//! What lives here: [`discard_damaged`], which removes these files before the stages run, and
+//! [`set_aside_damaged_ranks`] for imported ranks, which no stage can rebuild. What does not: the index, which its
+//! stage verifies, and the archive.
 //!
-//! **Invariant.** A file is removed only if its checksum does not match or its content cannot be decoded.
+//! **Invariant.** A file is removed or renamed only if its checksum does not match or its content cannot be decoded.
+
+use std::fs;
+use std::path::PathBuf;
 
 use index::Index;
 
 use crate::pages::{Directory, Part, Parts};
-use crate::rank::{node_vectors, read_origin};
+use crate::rank::{imported_vectors, node_vectors, read_imported, read_origin};
 use crate::{Collection, Folding, JobsError, Linking, disk, document_ranks, document_vectors};
 
 /// Reads the page table, the clusters, the link graph and the ranks, and removes each damaged file, so that its stage
@@ -37,6 +41,23 @@ pub fn discard_damaged(collection: &Collection) -> Result<Vec<JobsError>, JobsEr
     if let Ok(index) = Index::open(&collection.index_dir()) {
         for (vector, _) in document_vectors(collection, &index) {
             discard(&mut found, document_ranks(collection, &index, &vector))?;
+        }
+    }
+    Ok(found)
+}
+
+/// Renames each damaged file of imported ranks, so that the stages do without this rank. Returns the damage and the
+/// new names.
+pub fn set_aside_damaged_ranks(
+    collection: &Collection,
+) -> Result<Vec<(JobsError, PathBuf)>, JobsError> {
+    let mut found = Vec::new();
+    for vector in imported_vectors(collection)? {
+        if let Err(fault @ JobsError::Damaged { .. }) = read_imported(collection, vector.name()) {
+            let path = collection.imported_ranks_file(vector.name());
+            let aside = path.with_added_extension("damaged");
+            fs::rename(&path, &aside).map_err(JobsError::io(&path))?;
+            found.push((fault, aside));
         }
     }
     Ok(found)

@@ -39,7 +39,7 @@ mod spelling;
 mod verify;
 
 pub use collection::{Collection, Lock, Writer};
-pub use damage::discard_damaged;
+pub use damage::{discard_damaged, set_aside_damaged_ranks};
 pub use error::JobsError;
 pub use extract::{ExtractOptions, ExtractReport, extract, extract_lag, files_read, is_text_cut};
 pub use fold::{Fold, FoldConfig, FoldReport, Folding, fold, is_folded, similarity};
