@@ -1,35 +1,35 @@
-//! Query language, operators, scoring, top k, snippets.
+//! Query language, operators, scoring, top-k retrieval, snippets.
 //!
 //! What lives here, in the order in which a query passes through:
 //!
-//! - [`parse`]: text becomes a [`Query`];
-//! - [`Searcher::search`]: its words are analysed like the documents were; what cannot be among the best by its block
-//!   maxima is left out where words decide, else posting lists are combined by [`operators`]; what is left is scored by
-//!   [`bm25`] or [`tf_idf`], by words near each other if these count, and by what it is worth before any question; the
-//!   best are kept by [`TopK`];
-//! - [`Searcher::with_topic`]: the same, in the order of a topic;
-//! - [`Searcher::explain`]: the same score as a sum that can be read;
-//! - [`Highlighter`]: the words of the query in a title or in the best part of a text;
-//! - [`Searcher::suggest`], [`Searcher::complete`]: what was perhaps meant, and what an unfinished word may become;
-//! - [`evaluation`]: how good all that is, by judgements of people.
+//! - [`parse`]: parses text into a [`Query`];
+//! - [`Searcher::search`]: analyses the words as those of documents were and evaluates the query. If words decide,
+//!   dynamic pruning by block maxima skips documents that cannot be among the top k; otherwise [`operators`]
+//!   combine the posting lists. A score is the sum of [`bm25`] or [`tf_idf`], proximity and a static score;
+//!   [`TopK`] keeps the best documents;
+//! - [`Searcher::with_topic`]: searches in the order of a topic;
+//! - [`Searcher::explain`]: gives a score as a readable sum;
+//! - [`Highlighter`]: highlights the query words in a title or in the best part of a text;
+//! - [`Searcher::suggest`], [`Searcher::complete`]: correct a query and complete an unfinished word;
+//! - [`evaluation`]: measures the effectiveness of rankings by human judgements.
 //!
-//! What does not: HTTP, HTML, files (the index has them), the text of documents (it is handed in).
+//! What does not: HTTP, HTML, files (the index has them), the text of documents (the caller passes it).
 //!
-//! **Invariant.** Any text is answered, with results or with a [`QueryError`]; results come in one total
-//! order, so pages of results neither overlap nor leave gaps.
+//! **Invariant.** Every text gets results or a [`QueryError`]. Results have one total order, so pages of results
+//! neither overlap nor leave gaps.
 //!
 //! # The language
 //!
-//! `solar panels "city hall" -site:example.org title:budget`: a page must have the phrase, the field and one of the plain
-//! words, and is better with more of them.
+//! `solar panels "city hall" -site:example.org title:budget`: a page must have the phrase, the field and one of
+//! the plain words. It ranks higher with more of them.
 //!
 //! - `+word` or `AND` require a word, `-` or `NOT` exclude one. `OR` or `|` separates alternatives and binds less than a
 //!   sequence. Parentheses group.
-//! - `"…"` is a phrase, `comput*` a beginning, `colour~1` a word with at most one letter different.
+//! - `"…"` is a phrase, `comput*` a prefix, `colour~1` a word with at most one letter different.
 //! - `(a b c)~8` and `a NEAR/8 b` are words near each other, `"a b"~8` and `a BEFORE/8 b` words in order.
 //! - `title:`, `headings:`, `body:`, `url:` and `anchor:` go before a word or a phrase.
-//! - `site:example.org` chooses a host and those below it; so do `lang:en`, `filetype:txt`, `link:example.org/page` and
-//!   `date:2026-01..2026-03` for languages, types, links and dates.
+//! - `site:example.org` selects a host and its subdomains. `lang:en`, `filetype:txt`, `link:example.org/page` and
+//!   `date:2026-01..2026-03` select languages, types, links and dates.
 //!
 //! The grammar is in the header of `language`.
 //!

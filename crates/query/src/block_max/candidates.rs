@@ -1,9 +1,9 @@
-//! The documents of a window that may be among the best, and the groups of words that still may add to them.
+//! The candidates of a window, and the groups of words that are not yet added to their scores.
 //!
-//! Group after group their number shrinks: by the bounds of the blocks that they are in, then by what they have. As
-//! long as they are many, the postings of a group are gone over; once they are few, each is looked up by itself.
+//! Group after group, the number of candidates shrinks: first by the block maxima, then by their scores. While
+//! there are many candidates, the postings of a group are scanned. If there are few, each is looked up.
 //!
-//! **Invariant.** Candidates ascend. The bounds of one that is dropped stay below what it takes.
+//! **Invariant.** Candidates ascend. The upper bound of a dropped candidate is below the threshold.
 
 use index::DocId;
 
@@ -12,14 +12,14 @@ use super::window::keep;
 use super::workspace::Workspace;
 use super::{Judge, Word};
 
-/// Groups of words, and which of them are left to be added.
+/// Groups of words, and the groups that are not added yet.
 pub(super) struct Rest<'r, 'a> {
     pub(super) groups: &'r mut [Vec<Word<'a>>],
-    /// In this order.
+    /// Numbers of these groups, in the order of evaluation.
     pub(super) left: &'r [usize],
 }
 
-/// A window of documents, and what they are worth at most before any question.
+/// A window of documents, and the greatest static score in it.
 #[derive(Clone, Copy)]
 pub(super) struct Span {
     pub(super) start: u32,
@@ -34,7 +34,7 @@ impl Span {
     }
 }
 
-/// Judges the candidates in `work.found` that hold out to the end.
+/// Adds the remaining groups to the candidates in `work.found` and judges those that reach the threshold.
 pub(super) fn complete(
     rest: &mut Rest<'_, '_>,
     span: Span,
@@ -65,7 +65,7 @@ pub(super) fn complete(
     }
 }
 
-/// Drops candidates that the block of the group that they are in does not lift to `least`.
+/// Drops candidates that stay below `least` even with the block maxima of the group.
 fn tighten(group: &mut [Word<'_>], start: u32, least: f32, found: &mut Vec<(u32, f32)>) {
     let (mut from, mut wanted) = (0, f32::NEG_INFINITY);
     group.iter_mut().for_each(Word::rewind);
@@ -79,7 +79,7 @@ fn tighten(group: &mut [Word<'_>], start: u32, least: f32, found: &mut Vec<(u32,
     });
 }
 
-/// What a group adds to `doc` at most, and up to which document that holds.
+/// Returns the most that a group adds to `doc`, and the last document for which this bound holds.
 #[inline]
 fn bound_at(group: &mut [Word<'_>], doc: u32) -> (f32, u32) {
     group.iter_mut().fold((0.0, u32::MAX), |(sum, until), word| {
@@ -88,7 +88,7 @@ fn bound_at(group: &mut [Word<'_>], doc: u32) -> (f32, u32) {
     })
 }
 
-/// Adds what a group is worth to every candidate, going over all its documents.
+/// Adds the score of a group to every candidate by a scan of the postings of the group.
 fn add(group: &mut [Word<'_>], span: Span, work: &mut Workspace) {
     let Workspace { window, scratch, places, found, .. } = work;
     if let [word] = group
@@ -99,7 +99,7 @@ fn add(group: &mut [Word<'_>], span: Span, work: &mut Workspace) {
         for (place, &doc) in (0..).zip(docs) {
             places[(doc - span.start) as usize] = place;
         }
-        // A place from another time is seen by its document.
+        // The array may hold places of an earlier window; the comparison of documents detects them.
         let kept = &mut scratch.kept;
         kept.clear();
         kept.resize(found.len(), 0);
@@ -125,7 +125,7 @@ fn add(group: &mut [Word<'_>], span: Span, work: &mut Workspace) {
     window.add_to(found);
 }
 
-/// Looks up what is left for one document, as long as it may help.
+/// Looks up the remaining groups for one document while it can still reach the threshold.
 fn look_up(
     rest: &mut Rest<'_, '_>,
     judge: &mut Judge<'_, '_>,

@@ -1,11 +1,12 @@
-//! Words of one list each, of which any may match: one after the other proposes documents.
+//! Disjunctions of words with one list each: `MaxScore`, one essential list after the other.
 //!
-//! The word that may add most comes first. Its documents that may be among the best are looked up in the lists of all others,
-//! a block of its own at a time. Then the next one proposes its documents; those that have a word before were judged, and
-//! what the others may reach is less by what that adds. Once the words that are left do not reach what it takes together, no
-//! other document can be among the best (`MaxScore`).
+//! The word with the greatest bound comes first. Each of its blocks is a window; the documents in it that may
+//! reach the threshold are looked up in all other lists. Then the next word proposes its documents, except those
+//! that an earlier word has. The evaluation ends when the bounds of the remaining words together stay below the
+//! threshold.
 //!
-//! **Invariant.** A document is judged once, for the first of its words; one that is not judged stays below what it takes.
+//! **Invariant.** A document is judged at most once, for the first of its words. A document that is not judged is
+//! below the threshold.
 
 use codes::lanes;
 
@@ -15,7 +16,8 @@ use super::windows::Windows;
 use super::workspace::Workspace;
 use super::{Judge, Word};
 
-/// More words than so many are added up in windows (`union.rs`): here each may be looked up for each of the others.
+/// Queries with more words are evaluated in windows (`union.rs`): the number of lookups here grows with the square
+/// of the number of words.
 pub(super) const WORDS_MAX: usize = 16;
 
 /// Evaluates all words.
@@ -57,7 +59,7 @@ pub(super) fn evaluate(
     }
 }
 
-/// Finds those of a block of the first word, which the window is, that may be among the best.
+/// Finds the documents in a block of the first word that may reach the threshold. The window is this block.
 fn propose(words: &mut [Word<'_>], span: Span, judge: &Judge<'_, '_>, front: &mut Front) {
     let Some((first, others)) = words.split_first_mut() else { return };
     let mut rest: f32 = others.iter().map(|word| word.bound).sum();
@@ -77,7 +79,7 @@ fn propose(words: &mut [Word<'_>], span: Span, judge: &Judge<'_, '_>, front: &mu
     }
 }
 
-/// Judges those that are left and have none of the words before.
+/// Judges the remaining documents that have none of the words `before`.
 fn settle(
     before: &mut [Word<'_>],
     words: &mut [Word<'_>],
@@ -88,7 +90,7 @@ fn settle(
         return;
     }
     front.raise(judge);
-    // In the order of the query, in which scores are added up.
+    // Scores are added up in the order of the query.
     let mut order = [None; WORDS_MAX];
     for (at, word) in words.iter().enumerate() {
         order[word.number] = Some(at);

@@ -1,10 +1,12 @@
-//! Words of one list each that must all match: a window is a block of the rarest. Others may follow (`intersection.rs`).
+//! Conjunctions of words with one list each: a window is a block of the rarest list. `intersection.rs` adds other
+//! groups.
 //!
-//! Its documents are looked up in the other lists, the rarest first, a block at a time. Where what the rarest adds decides
-//! on many of them, only those that may be among the best are; elsewhere those that have all words are found first and
-//! scored then (`front.rs`). Where nothing but words is asked for, they are judged here as well.
+//! The documents of the block are looked up in the other lists, the rarest first, a block at a time. If a high
+//! score for the rarest word is necessary, the documents are scored and pruned first. Otherwise documents with all
+//! words are found first and scored afterwards (`front.rs`). Queries of words alone are judged here as well.
 //!
-//! **Invariant.** A document of the window that is not left lacks a word, or its bounds stay below what it takes.
+//! **Invariant.** A document of the window that is dropped lacks a word, or its upper bound is below the
+//! threshold.
 
 use codes::lanes;
 
@@ -13,12 +15,12 @@ use super::front::Front;
 use super::intersection::{Matches, bound};
 use super::{Judge, Word};
 
-/// What the rarest word must add, of what it may at most, for a look at that to come first. With 0.5 AND takes 2 % more, with
-/// 0.1 on shorter documents as well.
+/// Least share of its bound that the rarest word must contribute for scoring to come first. With 0.5, AND takes 2
+/// % more time; with 0.1 it also takes more on shorter documents.
 const TIGHT: f32 = 0.25;
 
-/// Finds the documents of a block, which the window is, that have all words and come to `least`, if that is asked for.
-/// `worth` is what a document is worth before any question.
+/// Finds the documents of a block that have all words and reach `least`, if given. The window is this block.
+/// `worth` gives the static score of a document.
 pub(super) fn evaluate(
     groups: &mut [Vec<Word<'_>>],
     rarest_first: &[usize],
@@ -55,7 +57,7 @@ pub(super) fn evaluate(
     }
 }
 
-/// Scores those that have all words; keeps those that may come to `least`.
+/// Scores the documents that have all words and keeps those that may reach `least`.
 fn score(groups: &mut [Vec<Word<'_>>], rarest_first: &[usize], least: f32, front: &mut Front) {
     let mut rest: f32 = rarest_first.iter().map(|&at| bound(&groups[at])).sum();
     for &at in rarest_first {
@@ -67,7 +69,7 @@ fn score(groups: &mut [Vec<Word<'_>>], rarest_first: &[usize], least: f32, front
     }
 }
 
-/// Makes matches of those that are left.
+/// Copies the remaining documents to `matches`.
 pub(super) fn hand_over(
     groups: &[Vec<Word<'_>>],
     rarest_first: &[usize],
@@ -91,7 +93,7 @@ pub(super) fn hand_over(
     }
 }
 
-/// Judges those that are left, where nothing but words is asked for.
+/// Judges the remaining documents of a query of words alone.
 pub(super) fn settle(
     groups: &mut [Vec<Word<'_>>],
     is_scored: bool,

@@ -1,8 +1,9 @@
-//! How many documents have a word of each group: nothing is scored, and no frequency is decoded. Blocks that lie as sets of
-//! bits are counted as such. The longest list is only asked for documents that the others have: where they have none, its
-//! blocks are not decoded.
+//! Counts the documents that have a word of each group, without scores and frequencies.
 //!
-//! **Invariant.** Each document counts once, deleted ones never.
+//! Blocks stored as bit sets are counted as such. The longest list is probed only for documents of the other
+//! lists; its blocks without any of them are not decoded.
+//!
+//! **Invariant.** A document counts at most once, a deleted one never.
 
 use std::ops::Range;
 
@@ -16,13 +17,13 @@ use super::window::{WINDOW_MAX, keep};
 use super::workspace::Workspace;
 use crate::Stop;
 
-/// One posting in as many documents is much: to look at each document costs less than to look at each posting.
+/// With one posting in this many documents, a pass over all documents is cheaper than one over the postings.
 const DENSE: u64 = 16;
 
-/// No set of a block has more words.
+/// Maximum number of 64-bit words in the bit set of a block.
 const SET_WORDS: usize = DocSet::BITS_MAX.div_ceil(64);
 
-/// `deleted`: which documents do not count, if there are any. Once `stop` is set those count that were seen.
+/// Counts the matches that are not `deleted`. Once `stop` is set, returns the count so far.
 pub(super) fn count(
     groups: &mut [Vec<Word<'_>>],
     doc_count: u32,
@@ -51,7 +52,7 @@ pub(super) fn count(
     count
 }
 
-/// Windows as wide as they may be.
+/// Splits the documents into windows of the maximum width.
 fn spans(doc_count: u32, stop: &Stop) -> impl Iterator<Item = Span> {
     let starts = (0..doc_count).step_by(WINDOW_MAX as usize);
     starts.take_while(|_| !stop.is_set()).map(move |start| Span {
@@ -61,7 +62,7 @@ fn spans(doc_count: u32, stop: &Stop) -> impl Iterator<Item = Span> {
     })
 }
 
-/// How many documents have any of some words: those of the longest list, and those of the others that are not in it.
+/// Counts the documents of the longest list, and those that only other lists have.
 fn count_any(words: &mut [Word<'_>], doc_count: u32, work: &mut Workspace, stop: &Stop) -> u64 {
     let mut lists: Vec<&mut List<'_>> = words.iter_mut().flat_map(|word| &mut word.lists).collect();
     lists.sort_by_key(|list| list.doc_frequency());
@@ -98,7 +99,7 @@ fn count_any(words: &mut [Word<'_>], doc_count: u32, work: &mut Workspace, stop:
     count
 }
 
-/// The same where there are many: the others are laid over each other, and the longest is asked for what they have.
+/// Counts the union of dense lists: the other lists are united as bits, and the longest list is probed for them.
 fn count_dense(
     longest: &mut List<'_>,
     others: &mut [&mut List<'_>],
@@ -116,13 +117,13 @@ fn count_dense(
         let common = longest.count_in(start, end, words);
         let ones: u64 =
             words.iter_mut().map(|word| u64::from(std::mem::take(word).count_ones())).sum();
-        // Only in files that we did not write more have both than either.
+        // In a foreign or damaged file, `common` may be greater than `ones`.
         count += ones.saturating_sub(common);
     }
     count
 }
 
-/// How many documents are in all lists.
+/// Counts the documents that are in all lists.
 fn count_all(
     lists: &mut [&mut List<'_>],
     doc_count: u32,
@@ -152,7 +153,7 @@ fn count_all(
     count
 }
 
-/// The same where there are many: all are laid over each other.
+/// Counts the intersection of dense lists as bits.
 fn count_all_dense(
     rarest: &mut List<'_>,
     others: &mut [&mut List<'_>],
@@ -177,7 +178,7 @@ fn count_all_dense(
     count
 }
 
-/// How many documents of a set are in all lists, which are asked for ever greater ones.
+/// Counts the documents of a set that are in all other lists. Sets of successive calls ascend.
 fn count_in_set(set: DocSet<'_>, others: &mut [&mut List<'_>]) -> u64 {
     let mut words = [0; SET_WORDS];
     let Range { start, end } = set.range();
@@ -193,7 +194,7 @@ fn count_in_set(set: DocSet<'_>, others: &mut [&mut List<'_>]) -> u64 {
     words.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
-/// Keeps of `work.docs` those that are in a list, which is asked for ever greater ones.
+/// Keeps the documents of `work.docs` that are in a list. Documents of successive calls ascend.
 fn keep_listed(list: &mut List<'_>, work: &mut Workspace) {
     let docs = &mut work.docs;
     let (mut from, mut kept) = (0, 0);
@@ -206,7 +207,7 @@ fn keep_listed(list: &mut List<'_>, work: &mut Workspace) {
     docs.truncate(kept);
 }
 
-/// Makes `work.docs` the documents of a window that have all groups.
+/// Sets `work.docs` to the documents of a window that match all groups.
 fn narrow(groups: &mut [Vec<Word<'_>>], rarest_first: &[usize], span: Span, work: &mut Workspace) {
     let Some((&driver, others)) = rarest_first.split_first() else { return };
     work.collect(&mut groups[driver], span);

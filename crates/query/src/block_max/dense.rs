@@ -1,11 +1,11 @@
-//! Words that must all match and have a table each (`tables.rs`): what they are worth together is added up for every document
-//! side by side, in whole points.
+//! Conjunctions of words with a table each (`tables.rs`): upper bounds of scores are added up for all documents at
+//! once, in whole points.
 //!
-//! First those are judged that are among the best by their points, then those that may still be by what the first have reached.
-//! No list is read but for what a table does not tell: how often a word is there that has several lists, or very often, and
-//! what is unwanted.
+//! A first pass judges the documents with the most points, which raises the threshold. A second pass judges the
+//! remaining documents that may reach it. A list is read only if a table lacks the frequency, or for excluded
+//! words.
 //!
-//! **Invariant.** A document that is not judged lacks a word, or its points stay below what it takes.
+//! **Invariant.** A document that is not judged lacks a word, or its points are below the threshold.
 
 use codes::columns::{self, Column};
 
@@ -14,15 +14,15 @@ use super::window::WINDOW_MAX;
 use super::workspace::Workspace;
 use super::{Judge, ROUND_DOWN, ROUND_UP, Word};
 
-/// What all words are worth at most, in points: what is rounded up still fits.
+/// Points of the greatest possible score. A sum fits into 16 bits although weights are rounded up.
 const POINTS: f32 = 60_000.0;
 
-/// Whether each of several words has a table.
+/// Returns whether there are several words and each has a table.
 pub(super) fn is_known(groups: &[Vec<Word<'_>>]) -> bool {
     groups.len() > 1 && groups.iter().flatten().all(|word| word.table.is_some())
 }
 
-/// Whether they have, and to add up all documents takes no longer than to go over lists.
+/// Returns whether all words have tables and a pass over all documents costs no more than one over the lists.
 pub(super) fn pays(groups: &[Vec<Word<'_>>], doc_count: u32) -> bool {
     let postings: u64 = groups.iter().flatten().map(Word::cost).sum();
     let rows = u64::from(doc_count).saturating_mul(groups.len() as u64);
@@ -36,13 +36,13 @@ fn tables<'a>(groups: &[Vec<Word<'a>>]) -> Vec<&'a Table> {
     tables
 }
 
-/// How many documents have all words.
+/// Counts the documents that have all words.
 pub(super) fn count(groups: &[Vec<Word<'_>>]) -> u64 {
     let columns: Vec<&[u8]> = tables(groups).iter().map(|table| &table.shares[..]).collect();
     columns::count_whole(&columns)
 }
 
-/// Evaluates a segment: a group is a word, and each has a table.
+/// Evaluates a segment. Each group is one word with a table.
 pub(super) fn evaluate(
     groups: &mut [Vec<Word<'_>>],
     judge: &mut Judge<'_, '_>,
@@ -50,10 +50,10 @@ pub(super) fn evaluate(
 ) {
     let tables = tables(groups);
     let total: f32 = tables.iter().map(|table| table.most).sum();
-    // Each share of a word is rounded down, by less than a point.
+    // Each share of a word is rounded down by less than a point.
     let rounded = u16::try_from(groups.len()).unwrap_or(u16::MAX).saturating_add(1);
     let points = Some(POINTS / total).filter(|points| points.is_finite()).unwrap_or(0.0);
-    // So many 256ths of a 255th.
+    // Points per share (a 255th of the bound of a word), in 256ths.
     let weights: Vec<u16> =
         tables.iter().map(|table| up(table.most * points / 255.0 * 256.0)).collect();
     let mut sums = std::mem::take(&mut work.sums);
@@ -73,7 +73,7 @@ pub(super) fn evaluate(
             .collect();
         sums.resize(rows.len(), 0);
         let greatest = columns::sum(&columns, &mut sums);
-        // The least points of what may reach that.
+        // The least sum of points at which a document may reach `least`.
         let wanted = |least: f32| match (least - most) * points {
             enough if enough >= 1.0 => down(enough).saturating_sub(rounded).max(1),
             _ => 1,
@@ -111,7 +111,7 @@ pub(super) fn evaluate(
     work.sums = sums;
 }
 
-/// What about k documents reach; 1 if that is not worth looking for.
+/// Estimates the points that k documents reach. Returns 1 if an estimate is not worthwhile.
 fn promising(
     judge: &Judge<'_, '_>,
     mut greatest: [u16; columns::SIDE_BY_SIDE],
@@ -119,7 +119,7 @@ fn promising(
 ) -> u16 {
     let k = judge.best.size();
     if (1..=greatest.len()).contains(&k) {
-        // Each of other rows than the others.
+        // Each of the greatest sums is that of a different set of rows.
         let (_, &mut reached, _) = greatest.select_nth_unstable_by(k - 1, |a, b| b.cmp(a));
         return reached.max(1);
     }
@@ -150,22 +150,14 @@ fn exactly(word: &mut Word<'_>, doc: u32) -> f64 {
     }
 }
 
-/// A whole number that is no less.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "what is more is as much as fits"
-)]
+/// Rounds up, with a margin.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
 fn up(number: f32) -> u16 {
     (number * ROUND_UP).ceil() as u16
 }
 
-/// A whole number that is no more.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "what is more is as much as fits"
-)]
+/// Rounds down, with a margin.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
 fn down(number: f32) -> u16 {
     (number * ROUND_DOWN).floor() as u16
 }

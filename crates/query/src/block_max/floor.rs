@@ -1,14 +1,14 @@
-//! A score that at least k documents reach, seen without sorting them.
+//! A lower bound of the k-th best score, found without sorting.
 //!
-//! Scores are dealt out to groups, one after the other; k groups with a score of their own each are k documents. The k-th
-//! of the greatest scores of the groups is less than the k-th of all, but seldom by much.
+//! Scores are dealt out to groups in turn. Each group with a score is at least one document. So the k-th greatest
+//! of the group maxima is at most the k-th best score, and seldom much less.
 //!
-//! **Invariant.** At least k of the scores are no less than what [`reached_by`] says.
+//! **Invariant.** At least k of the scores are greater than or equal to [`reached_by`].
 
-/// How many groups there are: twice as many as documents are most often asked for, or more.
+/// Number of groups: at least twice the usual k.
 const GROUPS: usize = 32;
 
-/// What at least `k` of the scores reach; nothing if that is not to be seen at a glance.
+/// Returns a score that at least `k` of the scores reach, or 0 if no bound is found quickly.
 pub(super) fn reached_by(k: usize, scores: impl ExactSizeIterator<Item = f32>) -> f32 {
     if k == 0 || k > GROUPS / 2 || scores.len() < k {
         return 0.0;
@@ -35,7 +35,7 @@ mod tests {
             let reached = reached_by(k, scores.iter().copied());
             let count = scores.iter().filter(|&&score| score >= reached).count();
             prop_assert!(reached == 0.0 || count >= k);
-            // Not nothing, and with few scores no less than there is.
+            // With few scores, the bound is exact.
             if (1..=GROUPS / 2).contains(&k) && (k..=GROUPS).contains(&scores.len()) {
                 let mut sorted = scores;
                 sorted.sort_by(|a, b| b.total_cmp(a));

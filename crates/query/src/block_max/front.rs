@@ -1,9 +1,10 @@
-//! The documents of a block that are left, and what is known of each at its place, so that loops go over places side by side.
+//! The documents of one block, with arrays for vectorized loops over all of them.
 //!
-//! A word proposes the documents of a block of its list; they are looked up in the lists of the others, a block at a time,
-//! and what those add is added for all of them at once.
+//! One word proposes the documents of a block of its list. They are looked up in the other lists, a block at a
+//! time, and all their scores are updated at once.
 //!
-//! **Invariant.** Documents ascend. Those that are not left are no match, or their bounds stay below what it takes.
+//! **Invariant.** Documents ascend. A document that was dropped is no match, or its upper bound is below the
+//! threshold.
 
 use codes::lanes;
 use index::{BLOCK, DocId, Field, Lengths};
@@ -13,37 +14,37 @@ use super::list::{List, Spot};
 use super::tables::FULL;
 use super::{Judge, Word};
 
-/// Of so many the lengths are read one by one.
+/// Lengths of at most this many documents are read one by one.
 const FEW: usize = 32;
 
-/// The documents of a block. What stands side by side begins where a line of the cache does.
+/// The documents of a block. The arrays are aligned to cache lines.
 #[repr(align(64))]
 pub(super) struct Front {
-    /// Which of them are left: a bit for each, the lowest for the first.
+    /// The remaining documents, a bit each; the lowest bit is the first document.
     pub(super) left: u128,
-    /// How many the block has.
+    /// The number of documents in the block.
     count: usize,
-    /// Beyond all where the block has none, unless none is left.
+    /// `u32::MAX` after the last document of the block, unless none remains.
     docs: [u32; BLOCK],
-    /// What they are worth so far, about.
+    /// Partial scores, in single precision.
     pub(super) scores: [f32; BLOCK],
-    /// How long a field of theirs is, of those that were left when it was asked for.
+    /// Lengths of `field` in the documents that remained when the lengths were read.
     lengths: [u32; BLOCK],
     field: Option<Field>,
-    /// What is known of each list.
+    /// Postings of each list.
     lists: Vec<Known>,
-    /// Where those that are looked up are in a block of another list.
+    /// Places of the documents in a block of the list that is being probed.
     in_block: [u8; BLOCK],
 }
 
-/// What is known of the documents in a list, of those that it has.
+/// Postings of the documents in one list; valid only for documents that the list has.
 #[repr(align(64))]
 struct Known {
-    /// Where they stand among all documents of the list.
+    /// Places of the documents among all documents of the list.
     at: [u32; BLOCK],
-    /// How often they have the term.
+    /// Term frequencies.
     frequencies: [u32; BLOCK],
-    /// Whether that is known of those that are left.
+    /// Whether `frequencies` is valid for the remaining documents.
     is_counted: bool,
 }
 
@@ -63,13 +64,14 @@ impl Default for Front {
 }
 
 impl Front {
-    /// Of a query of so many lists.
+    /// Makes room for the given number of lists.
     pub(super) fn begin(&mut self, lists: usize) {
         let nothing = || Known { at: [0; BLOCK], frequencies: [0; BLOCK], is_counted: false };
         self.lists.resize_with(self.lists.len().max(lists), nothing);
     }
 
-    /// The documents of a block, which the window is: those that the word adds `wanted` to, or more, if that is asked for.
+    /// Takes the documents of a block; the window is this block. If `wanted` is given, keeps those to which the
+    /// word adds at least that.
     pub(super) fn propose(&mut self, word: &mut Word<'_>, span: Span, wanted: Option<f32>) {
         let list = &mut word.lists[0];
         let block = list.first_block();
@@ -91,12 +93,12 @@ impl Front {
         }
     }
 
-    /// Takes the documents of a block, and returns how many they are.
+    /// Copies the documents of a block and returns their number.
     fn take(&mut self, list: &mut List<'_>, block: usize, span: Span) -> usize {
         let docs = list.block_docs(block);
         let is_inside = |doc: Option<&u32>| doc.is_some_and(|&doc| span.contains(doc));
         if !is_inside(docs.first()) || !is_inside(docs.last()) {
-            // Only files that we did not write are so.
+            // This happens only in a foreign or damaged file.
             return 0;
         }
         if let Some(whole) = docs.first_chunk() {
@@ -108,16 +110,18 @@ impl Front {
         docs.len()
     }
 
-    /// Adds what they are worth before any question.
+    /// Adds the static scores.
     pub(super) fn add_worth(&mut self, span: Span, worth: &impl Fn(u32) -> f32) {
         if span.most > 0.0 {
             lanes::each(self.left, |place| self.scores[place] += worth(self.docs[place]));
         }
     }
 
-    /// Looks those that are left up in a list, and says which have the word. If `least` is given, those that the block of the
-    /// list where they would be cannot lift to it are dropped first, and of the others it is found out how often. A table says
-    /// which and how often of all at once, and not where they stand.
+    /// Looks the remaining documents up in a list and returns those that have the word.
+    ///
+    /// If `least` is given, documents that cannot reach it with the maximum of their block in this list are
+    /// dropped first, and frequencies are read. A table gives presence and frequencies at once, but no places in
+    /// the list.
     pub(super) fn look_up(&mut self, word: &mut Word<'_>, least: Option<f32>) -> u128 {
         let Front { left, docs, scores, lists, in_block, .. } = self;
         let Known { at, frequencies, is_counted } = &mut lists[word.number];
@@ -142,7 +146,7 @@ impl Front {
             if let Some(least) = least {
                 let tight = word.bound_of_block(block);
                 if tight < word.bound {
-                    // Fewer may come to it than in the whole window.
+                    // The block maximum is tighter than the bound of the window.
                     asked &= lanes::reaching(scores, least - tight);
                     *left &= !here | asked;
                 }
@@ -169,7 +173,7 @@ impl Front {
         found
     }
 
-    /// Drops those that a list has.
+    /// Drops the documents that a list has.
     pub(super) fn refuse(&mut self, list: &mut List<'_>) {
         list.rewind();
         let mut ahead = self.left;
@@ -178,7 +182,7 @@ impl Front {
         }
     }
 
-    /// Finds out how often those that are left, which have a word, have it.
+    /// Reads the term frequencies of the remaining documents, which have the word.
     pub(super) fn count(&mut self, word: &mut Word<'_>) {
         let Known { at, frequencies, is_counted } = &mut self.lists[word.number];
         if *is_counted {
@@ -198,12 +202,12 @@ impl Front {
         }
     }
 
-    /// No document is known to have a word any more: [`Front::look_up`] finds those that do.
+    /// Sets all frequencies of a word to 0. [`Front::look_up`] fills in those of its documents.
     pub(super) fn forget(&mut self, word: &Word<'_>) {
         self.lists[word.number].frequencies = [0; BLOCK];
     }
 
-    /// Adds what a word is worth to those that are left, as often as they have it.
+    /// Adds the score of a word to the remaining documents.
     pub(super) fn add(&mut self, word: &Word<'_>) {
         let list = &word.lists[0];
         if self.field != Some(list.field) {
@@ -218,7 +222,7 @@ impl Front {
         });
     }
 
-    /// Makes lengths those of a field.
+    /// Reads the lengths of a field.
     fn measure(&mut self, lengths: Lengths<'_>) {
         if self.left.count_ones() as usize <= FEW {
             lanes::each(self.left, |place| {
@@ -229,15 +233,15 @@ impl Front {
         }
     }
 
-    /// Keeps those that come to `least`.
+    /// Keeps the documents whose scores reach `least`.
     #[inline]
     pub(super) fn keep(&mut self, least: f32) {
         self.left &= lanes::reaching(&self.scores, least);
     }
 
-    /// Takes account of what those that are left are worth at least.
+    /// Raises the threshold by the scores of the remaining documents.
     pub(super) fn raise(&self, judge: &mut Judge<'_, '_>) {
-        // Of fewer nothing follows.
+        // Fewer than k documents give no bound.
         if self.left.count_ones() as usize >= judge.best.size() {
             let (mut scores, mut count) = ([0.0; BLOCK], 0);
             lanes::each(self.left, |place| {
@@ -254,15 +258,15 @@ impl Front {
         self.docs[place]
     }
 
-    /// Where the document at a place stands in the list of a word, which it has, and how often if that is known.
+    /// Returns the place of a document in the list of a word that it has. The frequency is 0 if it is not known.
     #[inline]
     pub(super) fn spot(&self, word: &Word<'_>, place: usize) -> Spot {
-        debug_assert!(word.table.is_none(), "a table does not say where a document stands");
+        debug_assert!(word.table.is_none(), "a table has no places in a list");
         let Known { at, frequencies, .. } = &self.lists[word.number];
         Spot::at(at[place] as usize, frequencies[place])
     }
 
-    /// The score of the document at a place, which is left, for a word; how often it has that is known.
+    /// Returns the exact score of a remaining document for a word. The frequency must be known.
     #[inline]
     pub(super) fn exactly(&self, word: &mut Word<'_>, place: usize) -> f64 {
         let list = &word.lists[0];
@@ -275,8 +279,9 @@ impl Front {
     }
 }
 
-/// The first of those documents that are ahead that are in one block of a list, if they are in it at all, and which block that
-/// is; `None` if there are none ahead, or all are behind the last block.
+/// Finds the block of a list that may contain the first document in `ahead`. Returns the block and all documents
+/// of `ahead` in its range, and removes these from `ahead`. Returns `None` if `ahead` is empty or the list has
+/// ended.
 #[inline]
 fn next_block(list: &mut List<'_>, docs: &[u32; BLOCK], ahead: &mut u128) -> Option<(usize, u128)> {
     if *ahead == 0 {
@@ -289,13 +294,13 @@ fn next_block(list: &mut List<'_>, docs: &[u32; BLOCK], ahead: &mut u128) -> Opt
     Some((block, here))
 }
 
-/// The last of the places of a block among all documents of its list.
+/// The last place of a block among all documents of its list.
 #[inline]
 fn last_of(block: usize) -> u32 {
     first_of(block) | (first_of(1) - 1)
 }
 
-/// The first of the places of a block among all documents of its list.
+/// The first place of a block among all documents of its list.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "a list has fewer than 2^32 documents")]
 fn first_of(block: usize) -> u32 {

@@ -1,28 +1,28 @@
-//! A block of a list by itself: what of it has been asked for is decoded, or it is asked where it lies as a set of bits.
+//! One block of a list, decoded on demand. A block stored as a bit set is probed without decoding.
 //!
-//! **Invariant.** What is decoded is of the block that was taken last; of one that is damaged there are no documents, each
-//! with one occurrence.
+//! **Invariant.** Decoded data belongs to the block that was taken last. A block with damaged documents is empty;
+//! damaged frequencies read as 1.
 
 use index::{BLOCK, DocSet, InvertedList};
 
-/// Room for what is decoded of a block, kept from query to query. It begins where a line of the cache does.
+/// Buffers of a decoded block, reused by later queries and aligned to cache lines.
 #[repr(align(64))]
 pub(super) struct Room {
     docs: [u32; BLOCK],
     more: [u32; BLOCK],
 }
 
-/// As many rooms as a query has had lists.
+/// Buffers for the lists of a query. Their number never shrinks.
 #[derive(Default)]
 pub(super) struct Rooms(Vec<Room>);
 
 impl Rooms {
-    /// The number of lists that fit.
+    /// The number of buffers.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// So many of them.
+    /// Returns `count` buffers.
     pub(super) fn take(&mut self, count: usize) -> impl Iterator<Item = &mut Room> {
         let empty = || Room { docs: [0; BLOCK], more: [0; BLOCK] };
         self.0.resize_with(self.0.len().max(count), empty);
@@ -30,28 +30,28 @@ impl Rooms {
     }
 }
 
-/// A block by itself.
+/// One block of a list.
 pub(super) struct Held<'a> {
     pub(super) block: Option<usize>,
-    /// Whether documents can be looked up in it: in `set`, if it lies as a set of bits, or else in those that are decoded.
+    /// Whether documents can be looked up, in `set` or in the decoded documents.
     is_open: bool,
     pub(super) set: Option<DocSet<'a>>,
     room: &'a mut Room,
-    /// How many documents are decoded, if they are.
+    /// The number of decoded documents. `None` if they are not decoded.
     docs: Option<usize>,
-    /// Of how many documents it is known how often they have the term, if that is decoded.
+    /// The number of decoded frequencies. `None` if they are not decoded.
     more: Option<usize>,
-    /// Where a document was found last.
+    /// The place of the last lookup.
     pub(super) at: usize,
 }
 
 impl<'a> Held<'a> {
-    /// None yet.
+    /// Holds no block yet.
     pub(super) fn new(room: &'a mut Room) -> Held<'a> {
         Held { block: None, is_open: false, set: None, room, docs: None, more: None, at: 0 }
     }
 
-    /// Takes a block, of which nothing is decoded yet.
+    /// Selects a block without decoding it.
     #[inline]
     pub(super) fn take(&mut self, block: usize) {
         if self.block != Some(block) {
@@ -60,7 +60,7 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// Makes it so that documents can be looked up.
+    /// Prepares the block for lookups.
     #[inline]
     pub(super) fn open(&mut self, list: &InvertedList<'a>) {
         if let (false, Some(block)) = (self.is_open, self.block) {
@@ -72,19 +72,19 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// The documents, if they are decoded.
+    /// The documents. Empty if they are not decoded.
     #[inline]
     pub(super) fn docs(&self) -> &[u32] {
         &self.room.docs[..self.docs.unwrap_or(0)]
     }
 
-    /// How often, less one, each document has the term, if that is decoded.
+    /// The term frequencies minus 1. Empty if they are not decoded.
     #[inline]
     pub(super) fn more(&self) -> &[u32] {
         &self.room.more[..self.more.unwrap_or(0)]
     }
 
-    /// Whether `doc` is there.
+    /// Returns whether the block contains `doc`.
     #[inline]
     pub(super) fn contains(&mut self, doc: u32) -> bool {
         match &self.set {
@@ -93,7 +93,7 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// The same; where it stands is kept.
+    /// Returns whether the block contains `doc`, and keeps its place in `at`.
     #[inline]
     pub(super) fn find(&mut self, doc: u32) -> bool {
         if let Some(set) = &self.set {
@@ -126,14 +126,14 @@ impl<'a> Held<'a> {
     }
 }
 
-/// What is damaged counts as one occurrence.
+/// Reads term frequencies minus 1. Damaged ones read as 0.
 pub(super) fn read_more(list: &InvertedList<'_>, block: usize, more: &mut [u32]) {
     if list.read_more(block, more).is_none() {
         more.fill(0);
     }
 }
 
-/// Where the first document from `doc` on is among ascending ones: most often not far behind `hint`.
+/// Finds the first document greater than or equal to `doc` by galloping from `hint`, which is usually near.
 #[inline]
 pub(super) fn find(docs: &[u32], hint: usize, doc: u32) -> usize {
     let (mut low, mut step) = (hint, 1);

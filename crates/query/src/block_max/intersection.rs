@@ -1,16 +1,20 @@
 //! Groups of words that must all match: one of them proposes documents.
 //!
-//! Where every group is one word, the rarest does, and a window is a block of it, if it is one list; else in each window the
-//! group with the fewest documents that may be among the best. Those that the bounds of the other groups cannot lift to
-//! what it takes are no candidates. Group after group their number shrinks, the rarest first, but words of one list before
-//! others where those are blocks: by the bounds of the blocks
-//! that they are in, by whether they are there at all, and by what that adds. A list is entered where candidates are, a
-//! block at a time, and not decoded at all where it lies as a set of bits. Where windows are not blocks and most documents turn out to
-//! have unwanted words, those that match are found as bits before anything is scored. Where words alone do not decide, nothing is
-//! scored as long as any document will do. Words of one list each are matched first and scored then where what the rarest
-//! adds tells little (`conjunction.rs`).
+//! If every group is one word, the rarest word proposes the documents. If that word has one list, each of its
+//! blocks is a window. Otherwise each window is driven by the group with the fewest documents that may reach the
+//! threshold.
 //!
-//! **Invariant.** A document of the window that is not judged lacks a group, or its bounds stay below what it takes.
+//! The candidates then pass through the other groups, the rarest first. If windows are blocks, words of one list
+//! come first. A group drops candidates by its block maxima, then by presence, then by their scores. A list is
+//! decoded a block at a time, and only where candidates are; a block stored as a bit set is probed without
+//! decoding.
+//!
+//! If windows are not blocks and most documents contain excluded words, matches are found as bits before anything
+//! is scored. If words alone do not decide, scoring begins with the first positive threshold. `conjunction.rs`
+//! handles words of one list each.
+//!
+//! **Invariant.** A document of the window that is not judged lacks a group, or its upper bound is below the
+//! threshold.
 
 use std::mem::take;
 
@@ -26,26 +30,26 @@ use super::window::{WINDOW_MAX, keep};
 use super::workspace::Workspace;
 use super::{Judge, Word};
 
-/// So many documents tell what becomes of others.
+/// Number of documents after which the share of documents with excluded words is an estimate for the rest.
 const TOLD: usize = 64;
 
-/// So many documents are looked for phrases together: what is found in them bounds those behind.
+/// Number of documents that are checked for phrases together. Their scores raise the threshold for the next ones.
 const TOGETHER: usize = 32;
 
-/// Documents that have every group so far.
+/// Documents that match all groups so far.
 #[derive(Default)]
 pub(super) struct Matches {
     pub(super) docs: Vec<u32>,
-    /// What they are worth so far, about.
+    /// Partial scores, in single precision.
     pub(super) scores: Vec<f32>,
-    /// For each list where each document stands in it.
+    /// For each list, the postings of the documents.
     pub(super) spots: Vec<Vec<Spot>>,
-    /// Which of them are left.
+    /// Places of the remaining documents.
     pub(super) left: Vec<u32>,
 }
 
 impl Matches {
-    /// Of no documents yet, in so many lists.
+    /// Clears all, and makes room for the given number of lists.
     fn begin(&mut self, lists: usize) {
         self.docs.clear();
         self.scores.clear();
@@ -53,20 +57,21 @@ impl Matches {
         self.spots.resize_with(self.spots.len().max(lists), Vec::new);
     }
 
-    /// All of them are left.
+    /// Marks all documents as remaining.
     pub(super) fn spread(&mut self) {
         self.left.extend(0..u32::try_from(self.docs.len()).unwrap_or(u32::MAX));
     }
 }
 
-/// The order in which groups are looked up, and how.
+/// The order in which groups are evaluated, and the method.
 pub(super) struct Order {
     pub(super) rarest_first: Vec<usize>,
-    /// Where a window is a block of the rarest, which is one list: all of those that are one list, the rarest first.
+    /// Groups of one list each, the rarest first, if the blocks of the rarest group are the windows. Otherwise
+    /// empty.
     lists: Vec<usize>,
-    /// All but these.
+    /// All other groups.
     others: Vec<usize>,
-    /// How many lists all groups have.
+    /// Number of lists in all groups.
     list_count: usize,
 }
 
@@ -75,7 +80,7 @@ impl Order {
         let mut rarest_first: Vec<usize> = (0..groups.len()).collect();
         rarest_first.sort_by_key(|&at| groups[at].iter().map(Word::cost).sum::<u64>());
         let is_list = |at: &usize| matches!(&groups[*at][..], [word] if word.is_single());
-        // Where groups have alternatives, another one may propose in each window.
+        // A group with alternatives is not always the best driver.
         let are_words = groups.iter().all(|group| group.len() == 1);
         let is_blocks = are_words && rarest_first.first().is_some_and(is_list);
         let (lists, others) = rarest_first.iter().partition(|at| is_blocks && is_list(at));
@@ -83,18 +88,18 @@ impl Order {
         Order { rarest_first, lists, others, list_count }
     }
 
-    /// The list whose blocks are the windows.
+    /// The group whose blocks are the windows.
     pub(super) fn driver(&self) -> Option<usize> {
         self.lists.first().copied()
     }
 
-    /// Whether all groups are one list each.
+    /// Returns whether all groups are one list each.
     fn is_lists(&self) -> bool {
         self.others.is_empty()
     }
 }
 
-/// Evaluates a window, which may be a block of the rarest group; the bounds of the groups are known.
+/// Evaluates a window. It may be a block of the rarest group. The bounds of the groups must be known.
 pub(super) fn evaluate(
     groups: &mut [Vec<Word<'_>>],
     order: &Order,
@@ -102,7 +107,7 @@ pub(super) fn evaluate(
     judge: &mut Judge<'_, '_>,
     work: &mut Workspace,
 ) {
-    // Throughout the window, or sums would lack what was not added.
+    // The same answer for all groups of the window, since scores are sums over all groups.
     let is_scored = judge.least > 0.0 || !judge.is_partial;
     let driver = if order.lists.is_empty() { driver(groups, order, span, judge) } else { None };
     let is_refused_first = driver.is_some() && judge.refusals.are_most();
@@ -148,7 +153,7 @@ pub(super) fn evaluate(
     finish(groups, order, is_scored, span, judge, work);
 }
 
-/// Adds what matches are worth before any question.
+/// Adds the static scores of the matches.
 fn add_still(span: Span, judge: &Judge<'_, '_>, work: &mut Workspace) {
     if span.most > 0.0 {
         let Matches { docs, scores, .. } = &mut work.matches;
@@ -156,7 +161,7 @@ fn add_still(span: Span, judge: &Judge<'_, '_>, work: &mut Workspace) {
     }
 }
 
-/// Judges the matches that are left.
+/// Judges the remaining matches.
 fn finish(
     groups: &mut [Vec<Word<'_>>],
     order: &Order,
@@ -191,7 +196,7 @@ fn finish(
     }
 }
 
-/// Judges the matches that are left in which all phrases stand; where their words stand is known.
+/// Judges the remaining matches that contain all phrases. The postings of their words must be known.
 fn settle_phrases(
     groups: &mut [Vec<Word<'_>>],
     is_scored: bool,
@@ -216,8 +221,8 @@ fn settle_phrases(
     work.scratch.kept = places;
 }
 
-/// The group that proposes documents: that with the fewest, not counting those that stay below what it takes even with
-/// all other groups.
+/// Chooses the group that proposes documents: the one with the fewest documents that may reach the threshold
+/// together with all other groups.
 fn driver(
     groups: &[Vec<Word<'_>>],
     order: &Order,
@@ -238,7 +243,7 @@ fn driver(
     }
 }
 
-/// Finds again where a match stands in a group: by its place, if that of a single list was kept.
+/// Restores the postings of a match in a group, from `matches` if the group is a single list.
 fn recall(group: &mut [Word<'_>], doc: u32, place: Option<usize>, matches: &Matches) {
     match (group, place) {
         ([word], Some(place)) if word.is_single() => {
@@ -252,14 +257,14 @@ fn recall(group: &mut [Word<'_>], doc: u32, place: Option<usize>, matches: &Matc
     }
 }
 
-/// Whether the matches are many beside the postings of a list of so many documents in the window.
+/// Returns whether a scan of the postings of a group in the window is cheaper than lookups of the matches.
 fn are_many(matches: &Matches, documents: u64, span: Span, doc_count: u32) -> bool {
     let wide = span.end - span.start;
     let postings = documents * u64::from(wide) / u64::from(doc_count.max(1));
     wide <= WINDOW_MAX && matches.left.len() as u64 * LOOK_UP > postings
 }
 
-/// Drops matches that have unwanted words.
+/// Drops matches with excluded words.
 fn refuse(span: Span, judge: &mut Judge<'_, '_>, work: &mut Workspace) {
     let Workspace { matches: Matches { docs, left, .. }, scratch, .. } = work;
     judge.refusals.asked += left.len();
@@ -285,7 +290,7 @@ fn refuse(span: Span, judge: &mut Judge<'_, '_>, work: &mut Workspace) {
     judge.refusals.kept += left.len();
 }
 
-/// Of how many documents it was asked whether they have unwanted words, after all else, and how many have none.
+/// Counts the documents that were checked for excluded words, and those that contain none.
 #[derive(Default)]
 pub(super) struct Refusals {
     asked: usize,
@@ -293,19 +298,19 @@ pub(super) struct Refusals {
 }
 
 impl Refusals {
-    /// Whether three of four have some, so far.
+    /// Returns whether more than three quarters of the documents so far contain excluded words.
     fn are_most(&self) -> bool {
         self.asked >= TOLD && self.kept * 4 < self.asked
     }
 }
 
-/// What a group adds at most in the window at hand.
+/// The upper bound of a group in the current window.
 pub(super) fn bound(group: &[Word<'_>]) -> f32 {
     group.iter().map(|word| word.bound).sum()
 }
 
-/// Makes matches of the documents of a window that a group of several lists adds `wanted` to, or more. Words that do not
-/// add up to that together are only looked up for what the others propose.
+/// Makes matches of the documents of a window to which a group of several lists adds at least `wanted`.
+/// Non-essential words of the group are only looked up.
 fn propose_sums(group: &mut [Word<'_>], span: Span, wanted: f32, work: &mut Workspace) {
     let Workspace { window, scratch, matches, found, .. } = work;
     let mut order: Vec<&mut Word<'_>> = group.iter_mut().collect();
@@ -330,8 +335,8 @@ fn propose_sums(group: &mut [Word<'_>], span: Span, wanted: f32, work: &mut Work
     matches.spread();
 }
 
-/// Makes matches of the documents of a window that have a word of each group and no unwanted one, of which nothing is scored
-/// yet: where most are refused it would be scored in vain.
+/// Makes matches of the documents of a window that match all groups and contain no excluded word, without scores.
+/// If most documents are excluded, scores would be wasted.
 fn propose_unrefused(
     groups: &mut [Vec<Word<'_>>],
     span: Span,
@@ -363,7 +368,7 @@ fn propose_unrefused(
         list.lay_out_over(start, end, words, theirs);
     }
     for ((base, word), theirs) in (start..).step_by(64).zip(words).zip(theirs) {
-        // The last word may go on behind the window.
+        // The last 64-bit word may extend beyond the window.
         let inside = u64::MAX >> 64_u32.saturating_sub(end.saturating_sub(base)).min(63);
         let mut left = take(word) & !*theirs & inside;
         while left != 0 {
@@ -375,8 +380,8 @@ fn propose_unrefused(
     matches.spread();
 }
 
-/// Keeps the matches that have any word of a group, whose documents in the window are gone over, and come to `least` with
-/// it, if that is asked for.
+/// Scans the postings of a group in the window. Keeps the matches that contain a word of the group and reach
+/// `least`, if given.
 fn go_over_sums(group: &mut [Word<'_>], span: Span, least: Option<f32>, work: &mut Workspace) {
     let Workspace { window, scratch, matches: Matches { docs, scores, left, .. }, .. } = work;
     for word in group {
@@ -392,7 +397,8 @@ fn go_over_sums(group: &mut [Word<'_>], span: Span, least: Option<f32>, work: &m
     window.clear();
 }
 
-/// Keeps the matches that are in a list, a block of it at a time, and come to `least` with it, if that is asked for.
+/// Keeps the matches that are in the list of a word and reach `least`, if given. Works on one block of the list at
+/// a time.
 fn narrow(word: &mut Word<'_>, least: Option<f32>, work: &mut Workspace) {
     let Matches { docs, scores, left, .. } = &mut work.matches;
     let (saturation, list) = (word.saturation, &mut word.lists[0]);
@@ -426,7 +432,7 @@ fn narrow(word: &mut Word<'_>, least: Option<f32>, work: &mut Workspace) {
     left.truncate(kept);
 }
 
-/// The same of a group of words of one list each.
+/// Keeps the matches that contain any of some words and reach `least`, if given. Each word has one list.
 fn narrow_any(group: &mut [Word<'_>], least: Option<f32>, work: &mut Workspace) {
     let Workspace { matches, scratch, .. } = work;
     let Matches { docs, scores, left, .. } = matches;
@@ -444,7 +450,8 @@ fn narrow_any(group: &mut [Word<'_>], least: Option<f32>, work: &mut Workspace) 
         while let Some(Run { len, block }) = list.run(&left[from..], |at| docs[at as usize]) {
             let run = &left[from..from + len];
             from += len;
-            // Those that the block and all behind may lift; the others are dropped in the end.
+            // Matches that the block maximum and the remaining words may lift to `least`. Others are dropped at
+            // the end.
             let bound = saturation.bound(list.block_bound(block));
             let wanted = least.map(|least| least - behind.max(0.0) - bound);
             let may = |&&place: &&u32| wanted.is_none_or(|wanted| scores[place as usize] >= wanted);
@@ -470,7 +477,7 @@ fn narrow_any(group: &mut [Word<'_>], least: Option<f32>, work: &mut Workspace) 
     keep(left, |&mut place| is_found[place as usize] && scores[place as usize] >= least);
 }
 
-/// The same of a group of several lists, in which each match is looked up.
+/// Keeps the matches that contain a word of a group and reach `least`, if given. Looks each match up in all lists.
 fn look_up_each(group: &mut [Word<'_>], least: Option<f32>, work: &mut Workspace) {
     let Matches { docs, scores, left, .. } = &mut work.matches;
     group.iter_mut().for_each(Word::rewind);
@@ -490,8 +497,8 @@ fn look_up_each(group: &mut [Word<'_>], least: Option<f32>, work: &mut Workspace
     });
 }
 
-/// Judges a match, which has every group, and every phrase, if that is known; it is at a place among the matches, if that
-/// was kept.
+/// Judges a match. `place` is its place among the matches, if its postings were kept. `is_known` says that it
+/// contains all phrases.
 fn settle(
     groups: &mut [Vec<Word<'_>>],
     (doc, place): (u32, Option<usize>),
@@ -514,8 +521,8 @@ fn settle(
     }
 }
 
-/// The text score of a document whose words have been found: the sum over units of the sum over groups of the sum over
-/// words, in the order of the query as everywhere.
+/// The exact text score of a document whose postings were found: the sum over units, groups and words, in the
+/// order of the query.
 fn exactly(groups: &mut [Vec<Word<'_>>], shape: &Shape<'_>, doc: u32) -> f64 {
     let of_group = |words: &mut Vec<Word<'_>>| {
         words.iter_mut().fold(0.0, |sum, word| sum + word.exactly_found(doc))

@@ -1,7 +1,7 @@
-//! One inverted list: decoded a window or a block at a time, bounded without. A block that lies as a set of bits is asked
-//! for single documents, and laid out, without being decoded.
+//! A posting list: decoded a window or a block at a time, bounded by block maxima without decoding. A block stored
+//! as a bit set is probed without decoding.
 //!
-//! **Invariant.** Windows come in any order; what is asked for in one of them ascends, but for [`List::has`].
+//! **Invariant.** Windows come in any order. Lookups in a window ascend, except those of [`List::has`].
 
 use std::ops::Range;
 
@@ -15,53 +15,53 @@ use super::held::{Held, Room, find, read_more};
 use super::scale::Scale;
 use crate::bm25::FieldScale;
 
-/// Looking a document up costs as much as going over so many postings.
+/// Cost of a lookup, in postings scanned.
 pub(super) const LOOK_UP: u64 = 16;
 
-/// The documents that have a term in a field.
+/// The posting list of a term in a field.
 pub(super) struct List<'a> {
     inverted: InvertedList<'a>,
     pub(super) field: Field,
     bounds: Bounds<'a>,
-    /// The same, of documents of the window at hand.
+    /// Bounds positioned at the last lookup in the current window.
     near: Bounds<'a>,
     exact: FieldScale,
     scale: Scale,
-    /// How many blocks there are; the list ends before one that does not go on behind the one before it.
+    /// The number of usable blocks. The list ends before a damaged block.
     block_count: usize,
-    /// Whole blocks whose documents are decoded: they ascend.
+    /// The range of decoded blocks. Their documents ascend.
     blocks: Range<usize>,
     docs: Vec<u32>,
-    /// How often, less one, each has the term, of those blocks that were asked for it.
+    /// Term frequencies minus 1, for the blocks in `has_more`.
     more: Vec<u32>,
     has_more: Vec<bool>,
-    /// Where the documents of the window are, if it is decoded.
+    /// The range of the window in `docs`, if it is decoded.
     window: Option<Range<usize>>,
-    /// Where a document was found last.
+    /// Place of the last lookup.
     hint: usize,
-    /// The block that documents are looked up in.
+    /// The block for lookups outside the decoded window.
     held: Held<'a>,
-    /// Where the document at hand was found.
+    /// The posting of the current document.
     pub(super) found: Spot,
-    /// Made when it is first needed.
+    /// Created on first use.
     occurrences: Option<Box<Occurrences<'a>>>,
 }
 
-/// Documents of one block.
+/// Successive documents that fall into one block.
 pub(super) struct Run {
     pub(super) len: usize,
     pub(super) block: usize,
 }
 
-/// What a block has of a window.
+/// The documents of a block that are in a window.
 enum Part<'b> {
     Docs(&'b [u32]),
-    /// Up to, but without, a document.
+    /// All documents of the set before the given one.
     Set(DocSet<'b>, u32),
 }
 
 impl Part<'_> {
-    /// Sets the bits of its documents: the lowest of the first word is that of `start`.
+    /// Sets the bits of its documents. The lowest bit of the first word is `start`.
     #[inline]
     fn set_bits(&self, start: u32, words: &mut [u64]) {
         match *self {
@@ -77,7 +77,7 @@ impl Part<'_> {
         }
     }
 
-    /// How many of its documents have a bit.
+    /// Counts its documents whose bits are set.
     #[inline]
     fn count_in(&self, start: u32, words: &[u64]) -> u64 {
         match *self {
@@ -87,38 +87,39 @@ impl Part<'_> {
     }
 }
 
-/// Where a document stands in a list, and how often it has the term: 0 if it does not, or if that is not known yet.
+/// A posting: the place of a document in a list and its term frequency. A frequency of 0 means absent or not read
+/// yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot {
     pub(super) frequency: u32,
-    /// Among all documents of the list.
+    /// Place among all documents of the list.
     at: Option<u32>,
 }
 
 impl Spot {
-    /// Not in the list.
+    /// The posting of a document that is missing from the list.
     pub(super) const NOWHERE: Spot = Spot { frequency: 0, at: None };
 
-    /// At a place among all documents of the list.
+    /// The posting at a place among all documents of the list.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a list has fewer than 2^32 documents")]
     pub(super) fn at(place: usize, frequency: u32) -> Spot {
         Spot { frequency, at: Some(place as u32) }
     }
 
-    /// The same, where nobody knows how often.
+    /// Returns the posting without its frequency.
     #[inline]
     pub(super) fn uncounted(self) -> Spot {
         Spot { frequency: 0, ..self }
     }
 
-    /// The block that it is in.
+    /// The block of the posting.
     #[inline]
     pub(super) fn block(self) -> Option<usize> {
         self.at.map(|at| at as usize / BLOCK)
     }
 
-    /// Its place there.
+    /// The place in that block.
     #[inline]
     pub(super) fn place(self) -> usize {
         self.at.map_or(0, |at| at as usize % BLOCK)
@@ -159,7 +160,7 @@ impl<'a> List<'a> {
         self.inverted.doc_frequency()
     }
 
-    /// About how often a document of the list has the term, in sixteenths: whole numbers would hardly differ.
+    /// The mean term frequency in documents of the list, in sixteenths. Whole numbers would seldom differ.
     pub(super) fn frequency_sixteenths(&self) -> u32 {
         let frequency = u64::from(self.doc_frequency().max(1));
         let mean = self.inverted.total_frequency().saturating_mul(16) / frequency;
@@ -182,33 +183,34 @@ impl<'a> List<'a> {
         self.inverted.lengths()
     }
 
-    /// What the occurrences of any document of a window count at most, and the block where it begins. Windows ascend.
+    /// Returns an upper bound of the scaled occurrences in any document of a window, and the first block of the
+    /// window. Windows ascend.
     #[inline]
     pub(super) fn bound(&mut self, start: u32, end: u32) -> (f32, usize) {
         let (most, block) = self.most_in(start, end);
         (self.bound_of(most), block)
     }
 
-    /// The same as a maximum.
+    /// Returns the maximum of all blocks in a window, and the first block of the window.
     #[inline]
     pub(super) fn most_in(&mut self, start: u32, end: u32) -> (Option<Maximum>, usize) {
         self.bounds.over(start, end)
     }
 
-    /// What the occurrences of any document count at most.
+    /// An upper bound of the scaled occurrences in any document.
     pub(super) fn greatest_bound(&self) -> f32 {
         let most = self.bounds.greatest();
         self.bound_of(Some(most))
     }
 
-    /// Goes to a window that begins in a block.
+    /// Enters a window that begins in the given block.
     #[inline]
     pub(super) fn enter(&mut self, block: usize) {
         self.bounds.enter(block);
         self.window = None;
     }
 
-    /// Goes to a window that begins at `start`; windows ascend.
+    /// Enters a window that begins at `start`. Windows ascend.
     #[inline]
     pub(super) fn advance(&mut self, start: u32) {
         self.bounds.seek(start);
@@ -216,19 +218,19 @@ impl<'a> List<'a> {
         self.near = self.bounds;
     }
 
-    /// Goes to a window that begins at `start`, wherever it is.
+    /// Enters a window that begins at `start`, in any order.
     pub(super) fn go_to(&mut self, start: u32) {
         self.bounds.enter(0);
         self.advance(start);
     }
 
-    /// Back to the first document of the window, for what looks documents up.
+    /// Restarts lookups at the first document of the window.
     #[inline]
     pub(super) fn rewind(&mut self) {
         self.near = self.bounds;
     }
 
-    /// What the occurrences of `doc` count at most, and up to which document that holds.
+    /// Returns an upper bound of the scaled occurrences in `doc`, and the last document for which it holds.
     #[inline]
     pub(super) fn bound_at(&mut self, doc: u32) -> (f32, u32) {
         let (most, _) = self.near.over(doc, doc + 1);
@@ -240,24 +242,24 @@ impl<'a> List<'a> {
         most.map_or(0.0, |most| self.scale.bound(most))
     }
 
-    /// What the occurrences of at least `k` documents count at least, as the maxima of its blocks say.
+    /// A lower bound, from block maxima, of the scaled occurrences in the best `k` documents.
     pub(super) fn reached_by(&self, k: usize) -> f32 {
         self.scale.reached(self.bounds.reached_by(k))
     }
 
-    /// The documents that the term says most about, if they are told.
+    /// The documents with the best scores for the term, if the index stores them.
     pub(super) fn champions(&self) -> Option<Champions<'a>> {
         self.inverted.champions()
     }
 
-    /// What the occurrences of the `k` first champions count at least; `None` if there are not as many.
+    /// A lower bound of the scaled occurrences in the first `k` champions. Returns `None` with fewer champions.
     pub(super) fn champions_reach(&self, k: usize) -> Option<f32> {
         let champions = self.champions().filter(|_| (1..=Champions::COUNT).contains(&k))?;
         let scaled = |one: Champion| self.scaled(one.doc, one.frequency);
         Some(champions.iter().take(k).map(scaled).fold(f32::INFINITY, f32::min))
     }
 
-    /// The documents of the window.
+    /// Decodes the documents of the window.
     pub(super) fn window(&mut self, start: u32, end: u32) -> &[u32] {
         let last = self.bounds.last_block(end);
         self.hold(self.bounds.block()..last + 1);
@@ -270,7 +272,7 @@ impl<'a> List<'a> {
         &self.docs[first..first + count]
     }
 
-    /// The documents of the window, which is decoded, and how often, less one, each has the term.
+    /// The documents of the decoded window and their term frequencies minus 1.
     pub(super) fn with_more(&mut self) -> (&[u32], &[u32]) {
         let window = self.window.clone().unwrap_or_default();
         if !window.is_empty() {
@@ -281,7 +283,7 @@ impl<'a> List<'a> {
         (&self.docs[window.clone()], &self.more[window])
     }
 
-    /// Decodes whole blocks, and forgets those before them.
+    /// Decodes a range of blocks and drops earlier ones.
     fn hold(&mut self, wanted: Range<usize>) {
         let start = wanted.start.min(self.block_count);
         let mut wanted = start..wanted.end.clamp(start, self.block_count);
@@ -305,7 +307,7 @@ impl<'a> List<'a> {
             let read = self.inverted.read_docs(block, &mut self.docs[before..]).is_some();
             let ascends = before == 0 || self.docs[before - 1] < self.docs[before];
             if !read || !ascends {
-                // Only files that we did not write are so.
+                // This happens only in a foreign or damaged file.
                 self.docs.truncate(before);
                 self.block_count = block;
                 wanted.end = block;
@@ -317,7 +319,7 @@ impl<'a> List<'a> {
         self.blocks = wanted;
     }
 
-    /// Decodes the frequencies of a block that is held.
+    /// Decodes the frequencies of a decoded block.
     #[inline]
     fn fill_more(&mut self, block: usize) {
         if !self.has_more[block] {
@@ -331,7 +333,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Where the document at a place of the window stands.
+    /// The posting at a place of the window.
     #[inline]
     pub(super) fn spot_at(&mut self, place: usize) -> Spot {
         let at = self.window.as_ref().map_or(0, |window| window.start) + place;
@@ -339,12 +341,12 @@ impl<'a> List<'a> {
         Spot::at(self.blocks.start * BLOCK + at, self.more[at].saturating_add(1))
     }
 
-    /// Decodes any block: its documents and how often, less one, each has the term.
+    /// Decodes any block: documents and term frequencies minus 1.
     pub(super) fn block(&mut self, block: usize) -> (&[u32], &[u32]) {
         self.held.take(block);
         self.held.fill_docs(&self.inverted);
         self.held.fill_more(&self.inverted);
-        // Documents that are damaged are none.
+        // A block with damaged documents is empty.
         let count = self.held.docs().len().min(self.held.more().len());
         (&self.held.docs()[..count], &self.held.more()[..count])
     }
@@ -356,25 +358,26 @@ impl<'a> List<'a> {
         self.held.docs()
     }
 
-    /// A block that lies as a set of bits.
+    /// The bit set of a block that is stored as one.
     #[inline]
     pub(super) fn block_set(&self, block: usize) -> Option<DocSet<'a>> {
         self.inverted.set(block)
     }
 
-    /// Sets the bits of the documents from `start` up to, but without, `end`: the lowest of the first word is that of
-    /// `start`, which never goes back.
+    /// Sets the bits of the documents in `start..end`. The lowest bit of the first word is `start`. `start` must
+    /// not decrease.
     pub(super) fn lay_out(&mut self, start: u32, end: u32, words: &mut [u64]) {
         self.each_part(start, end, |_| true, |part| part.set_bits(start, words));
     }
 
-    /// The same, but leaves out blocks where `mask` has no bits.
+    /// Sets the bits of the documents in `start..end`, except in blocks where `mask` has no bits.
     pub(super) fn lay_out_over(&mut self, start: u32, end: u32, mask: &[u64], words: &mut [u64]) {
         let is_wanted = |docs: Range<u32>| has_bits(mask, start, docs);
         self.each_part(start, end, is_wanted, |part| part.set_bits(start, words));
     }
 
-    /// How many of the documents have a bit: the lowest of the first word is that of `start`, which never goes back.
+    /// Counts the documents in `start..end` whose bits are set. The lowest bit of the first word is `start`, which
+    /// must not decrease.
     pub(super) fn count_in(&mut self, start: u32, end: u32, words: &[u64]) -> u64 {
         let mut count = 0;
         let is_wanted = |docs: Range<u32>| has_bits(words, start, docs);
@@ -382,8 +385,8 @@ impl<'a> List<'a> {
         count
     }
 
-    /// Hands over the blocks that have documents from `start` up to, but without, `end`, and that are wanted: that is asked
-    /// with the documents that they may have. `start` never goes back.
+    /// Visits the blocks with documents in `start..end` for which `is_wanted` returns true. Its argument is the
+    /// range of documents of the block. `start` must not decrease.
     #[inline]
     fn each_part(
         &mut self,
@@ -413,8 +416,8 @@ impl<'a> List<'a> {
         }
     }
 
-    /// The first of some documents, each known by a tag, that are in one block if anywhere; `None` if there are none, or
-    /// all are behind the last. They ascend, and never go back.
+    /// Returns the first of some tagged documents that fall into one block. Returns `None` without documents or
+    /// after the last block. Documents of successive calls ascend.
     #[inline]
     pub(super) fn run(&mut self, tags: &[u32], doc_of: impl Fn(u32) -> u32) -> Option<Run> {
         let block = self.near.seek(doc_of(*tags.first()?));
@@ -426,22 +429,22 @@ impl<'a> List<'a> {
         Some(Run { len, block })
     }
 
-    /// The block that a document is in if anywhere, and its last document; `None` if it is behind the last. They ascend, and
-    /// never go back.
+    /// Returns the block that may contain a document, and the last document of the block. Returns `None` after the
+    /// last block. Documents of successive calls ascend.
     #[inline]
     pub(super) fn block_of(&mut self, doc: u32) -> Option<(usize, u32)> {
         let block = self.near.seek(doc);
         (block < self.block_count).then(|| (block, self.near.last_doc()))
     }
 
-    /// What the occurrences of any document of a block count at most.
+    /// An upper bound of the scaled occurrences in any document of a block.
     #[inline]
     pub(super) fn block_bound(&self, block: usize) -> f32 {
         let most = self.bounds.maximum(block);
         self.bound_of(Some(most))
     }
 
-    /// Keeps the documents that a block has, in their order: each is known by a tag. Returns how many.
+    /// Keeps the tags of documents that a block contains, in their order. Returns their number.
     pub(super) fn keep_in_block(
         &mut self,
         block: usize,
@@ -469,7 +472,7 @@ impl<'a> List<'a> {
         kept
     }
 
-    /// How often a document that the block at hand has has the term.
+    /// The term frequency of a document that the current block contains.
     #[inline]
     pub(super) fn frequency_of(&mut self, doc: u32) -> u32 {
         self.held.find(doc);
@@ -477,8 +480,8 @@ impl<'a> List<'a> {
         self.held.more().get(self.held.at).map_or(1, |more| more.saturating_add(1))
     }
 
-    /// Which of those ascending documents that are asked for a block has, a bit for each. Makes `places` for each of those its
-    /// place there.
+    /// Returns which of the `asked` documents a block contains, a bit each, and sets their `places` in the block.
+    /// The documents ascend.
     pub(super) fn find_in(
         &mut self,
         block: usize,
@@ -493,33 +496,32 @@ impl<'a> List<'a> {
         }
     }
 
-    /// How often, less one, each document of a block has the term.
+    /// The term frequencies minus 1 of a block.
     #[inline]
     pub(super) fn more_of(&mut self, block: usize) -> &[u32] {
         self.held.take(block);
         self.more_of_held()
     }
 
-    /// The same of the block that is held.
+    /// The term frequencies minus 1 of the held block.
     #[inline]
     pub(super) fn more_of_held(&mut self) -> &[u32] {
         self.held.fill_more(&self.inverted);
         self.held.more()
     }
 
-    /// How many blocks there are.
     pub(super) fn block_count(&self) -> usize {
         self.block_count
     }
 
-    /// Takes a block to look documents up in, and decodes it unless it is a set.
+    /// Holds a block for lookups. A bit set is not decoded.
     #[inline]
     fn hold_alone(&mut self, block: usize) {
         self.held.take(block);
         self.held.open(&self.inverted);
     }
 
-    /// Whether `doc`, which is in the window or to be looked up, has the term.
+    /// Returns whether the list contains `doc`. Lookups ascend.
     #[inline]
     pub(super) fn contains(&mut self, doc: u32) -> bool {
         let Some(window) = self.window.clone() else {
@@ -531,7 +533,7 @@ impl<'a> List<'a> {
         self.docs.get(self.hint) == Some(&doc)
     }
 
-    /// How often `doc`, which is in the window or to be looked up, has the term; 0 if it does not.
+    /// The term frequency of `doc`, or 0 if the list lacks it. Lookups ascend.
     #[inline]
     pub(super) fn frequency(&mut self, doc: u32) -> u32 {
         if self.window.is_none() {
@@ -544,7 +546,7 @@ impl<'a> List<'a> {
         self.more[self.hint].saturating_add(1)
     }
 
-    /// Finds a document, in the window if that is decoded: where it stands is kept, not how often it has the term.
+    /// Finds the posting of a document without its frequency, in the window if that is decoded.
     pub(super) fn find_anywhere(&mut self, doc: u32) {
         if self.window.is_none() {
             self.find(doc);
@@ -557,7 +559,7 @@ impl<'a> List<'a> {
         };
     }
 
-    /// Whether `doc`, which is looked up, has the term; where it stands is kept, not how often.
+    /// Returns whether the list contains `doc`, and keeps the posting without its frequency. Lookups ascend.
     #[inline]
     pub(super) fn find(&mut self, doc: u32) -> bool {
         let block = self.near.seek(doc);
@@ -568,7 +570,7 @@ impl<'a> List<'a> {
         is_there
     }
 
-    /// Whether `doc` has the term, wherever it lies beside those asked for before.
+    /// Returns whether the list contains `doc`. Calls may come in any order.
     pub(super) fn has(&mut self, doc: u32) -> bool {
         let block = self.held.block;
         let is_held = block.is_some_and(|block| {
@@ -583,13 +585,13 @@ impl<'a> List<'a> {
         self.held.contains(doc)
     }
 
-    /// How often a document that has the term has it, wherever it lies beside those asked for before.
+    /// The term frequency of a document that the list contains. Calls may come in any order.
     pub(super) fn frequency_of_any(&mut self, doc: u32) -> u32 {
         self.near.enter(0);
         self.look_up(doc).max(1)
     }
 
-    /// How often `doc`, which is looked up, has the term; that and where it stands is kept.
+    /// The term frequency of `doc`, or 0. Keeps the posting. Lookups ascend.
     #[inline]
     pub(super) fn look_up(&mut self, doc: u32) -> u32 {
         if self.find(doc) {
@@ -600,7 +602,7 @@ impl<'a> List<'a> {
         self.found.frequency
     }
 
-    /// Finds out how often the document at hand has the term, if that is not known yet.
+    /// Reads the term frequency of the current posting if it is missing.
     #[inline]
     pub(super) fn complete_found(&mut self) {
         if let Spot { frequency: 0, at: Some(at) } = self.found {
@@ -610,13 +612,13 @@ impl<'a> List<'a> {
         }
     }
 
-    /// The block where the window begins.
+    /// The first block of the window.
     pub(super) fn first_block(&self) -> usize {
         self.bounds.block()
     }
 
-    /// Appends to `starts` where a phrase begins that has the term `shift` behind its first word, in each of some ascending
-    /// documents of the list, and to `ends` how many starts there are with each.
+    /// Appends the possible starts of a phrase to `starts`, for ascending postings of the list. The term is at
+    /// offset `shift` in the phrase. Appends to `ends` the length of `starts` after each document.
     pub(super) fn add_starts(
         &mut self,
         spots: impl Iterator<Item = Spot>,
@@ -632,7 +634,7 @@ impl<'a> List<'a> {
         });
     }
 
-    /// Keeps those starts, with the same documents, that the term stands `shift` behind.
+    /// Keeps the starts that have the term at offset `shift`. The documents must be those of [`List::add_starts`].
     pub(super) fn keep_starts(
         &mut self,
         spots: impl Iterator<Item = Spot>,
@@ -658,7 +660,7 @@ impl<'a> List<'a> {
         starts.truncate(kept);
     }
 
-    /// Visits documents at ascending spots of the list, each with its block and its place there.
+    /// Visits ascending postings, each with its decoded block and its place there.
     #[inline]
     fn each_spot(
         &mut self,
@@ -684,7 +686,6 @@ impl<'a> List<'a> {
         self.occurrences = Some(occurrences);
     }
 
-    /// A block, decoded.
     fn decoded(&mut self, block: usize) -> DecodedBlock<'_> {
         let held = block.checked_sub(self.blocks.start).filter(|_| self.blocks.contains(&block));
         if let Some(number) = held {
@@ -699,20 +700,20 @@ impl<'a> List<'a> {
         }
     }
 
-    /// What the occurrences of `doc` count, about.
+    /// The scaled occurrences in `doc`, in single precision.
     #[inline]
     pub(super) fn scaled(&self, doc: u32, frequency: u32) -> f32 {
         self.scale.scaled(frequency, self.lengths().get(DocId(doc)))
     }
 
-    /// The same to the last digit.
+    /// The scaled occurrences in `doc`, in double precision as for exact scores.
     #[inline]
     pub(super) fn scaled_exactly(&self, doc: u32, frequency: u32) -> f64 {
         self.exact.scaled(frequency, self.lengths().get(DocId(doc)))
     }
 }
 
-/// Keeps the tags for which `test` holds at the front, in their order, and returns how many.
+/// Moves the tags that pass `test` to the front, in their order, and returns their number.
 #[inline]
 pub(super) fn compact(tags: &mut [u32], mut test: impl FnMut(u32) -> bool) -> usize {
     let mut kept = 0;
@@ -724,7 +725,7 @@ pub(super) fn compact(tags: &mut [u32], mut test: impl FnMut(u32) -> bool) -> us
     kept
 }
 
-/// Those of ascending documents from `start` up to, but without, `end`: most often all.
+/// The part of ascending documents in `start..end`: usually all of them.
 #[inline]
 fn between(docs: &[u32], start: u32, end: u32) -> &[u32] {
     let is_whole = |(first, last): (&u32, &u32)| *first >= start && *last < end;
@@ -736,7 +737,7 @@ fn between(docs: &[u32], start: u32, end: u32) -> &[u32] {
     &docs[from..behind]
 }
 
-/// Whether any of some documents may have a bit: the lowest of the first word is that of `start`.
+/// Returns whether any bit of a range of documents may be set. The lowest bit of the first word is `start`.
 #[inline]
 fn has_bits(words: &[u64], start: u32, docs: Range<u32>) -> bool {
     let (from, until) = ((docs.start - start) / 64, (docs.end - start).div_ceil(64));

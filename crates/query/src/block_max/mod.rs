@@ -1,34 +1,33 @@
-//! Top-k evaluation that leaves out what cannot be among the best.
+//! Top-k evaluation with dynamic pruning: documents that cannot be among the top k are skipped.
 //!
-//! The maxima of the blocks of a list bound what its word can add to a score. Of one list (`single.rs`) its champions answer,
-//! or else only the blocks that may hold one of the best are decoded. Else documents are evaluated in windows; where the sum
-//! of the bounds stays below the worst of the k best so far, the window is not even decoded. Elsewhere:
+//! The block maxima of a list bound the score of its term. A query of one list is answered from its champions, or
+//! from the blocks that may contain a top document (`single.rs`). Other queries are evaluated in windows of
+//! documents. A window is skipped, without decoding, if the sum of its bounds is below the threshold: the k-th
+//! best score so far. The method depends on the query:
 //!
-//! - of a few words of one list each, of which any may match (`cascade.rs`), one after the other proposes its documents, the
-//!   blocks of its list being the windows, until the words that are left do not reach the threshold together (`MaxScore`);
-//! - of other words of which any may match, those of several lists, many, or where words alone do not decide (`union.rs`),
-//!   those with the least bounds that together cannot reach the threshold are not essential: the postings of the others
-//!   are added up in an array, and only for documents whose sum comes near the threshold the rest is looked up;
-//! - of words that must all match and have tables (`tables.rs`) what they are worth together is added up for every document
-//!   (`dense.rs`);
-//! - of other groups of words that must all match (`intersection.rs`) one proposes documents, and the others are looked up for
-//!   those that they may lift; those that are one list a block at a time (`conjunction.rs`); only of what is left positions
-//!   are read (`phrase.rs`);
-//! - of anything else (`nested.rs`) the documents of each part are put together from those of its words.
+//! - Disjunction of a few words of one list each (`cascade.rs`): `MaxScore`, term at a time. The blocks of one
+//!   list after the other are the windows, until the remaining lists are not essential.
+//! - Other disjunctions (`union.rs`): `MaxScore` in windows. The scores of the essential lists are added up in an
+//!   array of accumulators. The other lists are probed only for documents near the threshold.
+//! - Conjunction of words with tables (`dense.rs`, `tables.rs`): bounds are added up for all documents.
+//! - Other conjunctions (`intersection.rs`): one group of words proposes documents, and the others are probed for
+//!   those that may reach the threshold. Words of one list each are probed a block at a time (`conjunction.rs`).
+//!   Positions are read last (`phrase.rs`).
+//! - Any other query (`nested.rs`): the documents of each part are combined from those of its words.
 //!
-//! What k documents of a window have at least (`floor.rs`) is the first threshold.
+//! A quick lower bound of the k-th best score (`floor.rs`) is the first threshold.
 //!
-//! All this is in single precision, on bounds that have a margin for its roundings. What may still be among the
-//! best is scored exactly: by the words, or by [`Tree`] if the plan asks for more than words and phrases. What words near
-//! each other may add is known beforehand: by so much less the others must reach.
+//! Pruning uses single precision, and its bounds have a margin for rounding. Documents that may reach the
+//! threshold are scored exactly: from the words, or by [`Tree`] if the plan has more than words and phrases. The
+//! threshold is lowered by the greatest possible proximity score.
 //!
-//! What does not live here: which plans can be pruned (`shape.rs`), scores (`bm25.rs`).
+//! Elsewhere: scores (`bm25.rs`).
 //!
-//! **Invariant.** The k best are those of exhaustive evaluation: same documents, same scores, same order.
+//! **Invariant.** The top k are those of exhaustive evaluation: same documents, same scores, same order.
 //!
 //! H. Turtle, J. Flood, "Query evaluation: strategies and optimizations", 1995; S. Ding, T. Suel, "Faster top-k
-//! document retrieval using block-max indexes", SIGIR 2011; K. Chakrabarti, S. Chaudhuri, V. Ganti, "Interval-based
-//! pruning for top-k processing over compressed lists", ICDE 2011.
+//! document retrieval using block-max indexes", SIGIR 2011; K. Chakrabarti, S. Chaudhuri, V. Ganti,
+//! "Interval-based pruning for top-k processing over compressed lists", ICDE 2011.
 
 mod candidates;
 mod cascade;
@@ -77,38 +76,38 @@ use windows::Windows;
 use word::Word;
 use workspace::Workspace;
 
-/// How much a bound in single precision may have been rounded down, relatively: more than the sum of as many words as a
-/// query may have can lose.
+/// Relative margin of bounds in single precision. It exceeds the rounding error of a sum over all words of a
+/// query.
 const MARGIN: f64 = 1e-4;
-/// The same in single precision: what is multiplied by it is not less than it should be, or not more.
+/// Factors with this margin: a product with the first is not too small, with the second not too large.
 const ROUND_UP: f32 = 1.000_1;
 const ROUND_DOWN: f32 = 0.999_9;
 
-/// So many words are looked for in tables at most.
+/// Queries with more words do not use tables.
 const TABLES_MAX: usize = 16;
 
-/// What is evaluated.
+/// A query to evaluate.
 pub(crate) struct Task<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) shape: &'a Shape<'a>,
     pub(crate) index: &'a Index,
     pub(crate) statistics: &'a Statistics,
-    /// Of each segment.
+    /// Static scores of each segment.
     pub(crate) statics: &'a [StaticScores],
     pub(crate) workspaces: &'a Workspaces,
     pub(crate) tables: &'a Tables,
-    /// Ends the search: what was found until then counts.
+    /// Stops the search. Results found until then count.
     pub(crate) stop: &'a Stop,
 }
 
-/// Of each group at least one word must be there.
+/// A conjunction of groups; each group is a disjunction of words.
 type Groups<'a> = Vec<Vec<Word<'a>>>;
 
-/// The lists of all words of a shape in one segment, in their order, then of those that are unwanted.
+/// The lists of one segment: those of all words of a shape in their order, then those of the excluded words.
 type Lists<'a> = Vec<Option<InvertedList<'a>>>;
 
 impl<'a> Task<'a> {
-    /// The lists of each segment; if it is time to stop, not all of them.
+    /// Reads the lists of each segment. Some are missing after a stop.
     fn lists(&self) -> Result<Vec<Lists<'a>>, QueryError> {
         let words = self.shape.groups.len() + self.shape.unwanted.len();
         let mut asked: Vec<(Field, &str)> = Vec::with_capacity(words);
@@ -129,7 +128,7 @@ impl<'a> Task<'a> {
         Ok(lists)
     }
 
-    /// For each word in how many documents it is.
+    /// For each word, the number of documents that contain it.
     fn containing(&self, lists: &[Lists<'a>]) -> Vec<Containing> {
         let mut containing: Vec<Containing> = Vec::with_capacity(self.shape.groups.len());
         let mut at = 0;
@@ -149,7 +148,7 @@ impl<'a> Task<'a> {
         containing
     }
 
-    /// How many documents match a plan that asks for nothing but words.
+    /// Counts the documents that match a plan of words alone.
     pub(crate) fn count(&self) -> Result<u64, QueryError> {
         let lists = self.lists()?;
         let mut total = 0;
@@ -176,12 +175,12 @@ impl<'a> Task<'a> {
         Ok(total)
     }
 
-    /// Offers to `best` every document that may be among them.
+    /// Offers every document to `best` that may be among the top k.
     pub(crate) fn evaluate(&self, best: &mut TopK) -> Result<(), QueryError> {
         let lists = self.lists()?;
         let containing = self.containing(&lists);
         let segments = self.index.segments();
-        // Only if the words alone do not decide.
+        // Needed only if words alone do not decide.
         let scorers = if self.shape.is_partial || self.shape.is_close {
             Some(Scorers::gather(self.plan, self.index, self.statistics, self.stop)?)
         } else {
@@ -200,7 +199,7 @@ impl<'a> Task<'a> {
                 && !segment.has_positions()
                 && let Some(scorers) = &scorers
             {
-                // Says what needs them.
+                // The error names the part that needs positions.
                 Tree::build(self.plan, segment, scorers)?;
             }
             if self.stop.is_set() {
@@ -244,7 +243,7 @@ impl<'a> Task<'a> {
         Ok(())
     }
 
-    /// The table of each word, if words must all match and there is nothing else to it; `of` finds that of one.
+    /// Sets the table of each word, as returned by `of`. The query must be a conjunction of words.
     fn tables_of_words<'r>(
         &'r self,
         segment: usize,
@@ -256,7 +255,7 @@ impl<'a> Task<'a> {
             let Forms::One(term) = wanted.forms else { continue };
             let (fields, is_scored) = (wanted.fields, wanted.is_scored);
             let key = Key { segment, fields, term, is_scored };
-            // A word that is there twice is asked for once.
+            // A repeated word is looked up once.
             word.table = match known.iter().find(|(other, _)| *other == key) {
                 Some(&(_, table)) => table,
                 None => of(&key, word),
@@ -265,7 +264,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Whether tables say all that there is to say of what matches.
+    /// Returns whether the query is a conjunction of words, so that tables are enough to match it.
     fn is_of_words(&self) -> bool {
         let Shape { groups: wanted, nested, phrases, .. } = self.shape;
         let are_words = wanted.iter().all(|group| group.len() == 1);
@@ -273,8 +272,8 @@ impl<'a> Task<'a> {
         are_few && are_words && nested.is_none() && phrases.is_empty()
     }
 
-    /// Finds the tables of words that must all match, if there is nothing else to it. Unless they are added up, all words are one
-    /// list each: of documents that are found in a table it is not known where they stand in a list.
+    /// Sets the tables of the words of a conjunction. If the tables are not added up, every word must have one
+    /// list, because a table has no places in a list.
     fn look_for_tables<'r>(
         &'r self,
         segment: usize,
@@ -295,8 +294,8 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// The words of each group that the segment has, with their scorers, if it is known how many documents have each; and
-    /// the lists of those that are unwanted. `None` if it has none of some group.
+    /// Opens the words of each group that the segment contains, and the lists of the excluded words. Words get
+    /// scorers if `containing` is given. Returns `None` if a group has no words here.
     fn groups<'r>(
         &self,
         segment: &'r Segment,
@@ -336,7 +335,8 @@ impl<'a> Task<'a> {
     }
 }
 
-/// What at least k documents have of some word: the rarest comes first, and most often is worth most.
+/// A lower bound of the k-th best score, from single words. The rarest word comes first, since it usually has the
+/// greatest weight.
 fn floor(words: &mut [Word<'_>], k: usize, work: &mut Workspace) -> f32 {
     let mut order: Vec<&mut Word<'_>> = words.iter_mut().collect();
     order.sort_by(|a, b| b.limit().total_cmp(&a.limit()));
@@ -355,7 +355,7 @@ fn floor(words: &mut [Word<'_>], k: usize, work: &mut Workspace) -> f32 {
     floor
 }
 
-/// Decides on the documents of a segment, and knows what they must reach.
+/// Scores the candidates of a segment exactly and keeps the threshold.
 struct Judge<'a, 'b> {
     number: usize,
     doc_count: u32,
@@ -363,23 +363,23 @@ struct Judge<'a, 'b> {
     statics: &'a StaticScores,
     shape: &'a Shape<'a>,
     best: &'b mut TopK,
-    /// Where words alone do not decide: what does.
+    /// The plan, if words alone do not decide.
     plan: Option<(&'a Plan, &'a Segment, &'a Scorers<'a>)>,
-    /// No document of these is among the best.
+    /// Lists of excluded words.
     unwanted: Vec<List<'a>>,
     refusals: Refusals,
-    /// Whether it has been seen that documents have none of those before they are judged.
+    /// Whether documents with excluded words are dropped before they are judged.
     is_refused: bool,
-    /// Made when it is first needed.
+    /// Created on first use.
     tree: Option<Tree<'a>>,
     error: Option<QueryError>,
-    /// What k documents are known to reach.
+    /// A lower bound of the k-th best score.
     floor: f32,
-    /// Whether a document that has the words may still not match, or be worth less than sums in single precision.
+    /// Whether a document with all words may still fail to match, or score less than the sum in single precision.
     is_partial: bool,
-    /// What words near each other add at most to what bounds know of.
+    /// The greatest possible proximity score, which bounds do not include.
     added: f64,
-    /// Bounds below this are not among the best.
+    /// The threshold: documents with a lower upper bound are skipped.
     least: f32,
     stop: &'a Stop,
 }
@@ -409,7 +409,7 @@ impl<'a> Judge<'a, '_> {
         if groups.len() > 1 {
             self.lift();
             if dense::pays(groups, self.doc_count) {
-                debug_assert!(self.plan.is_none(), "words are all there is");
+                debug_assert!(self.plan.is_none(), "words alone decide");
                 self.is_refused = self.unwanted.is_empty();
                 return dense::evaluate(groups, self, work);
             }
@@ -447,7 +447,7 @@ impl<'a> Judge<'a, '_> {
         });
     }
 
-    /// The blocks of the driver, if it is one list, or else windows of one width.
+    /// Makes windows of the blocks of the driver if it is one list. Otherwise makes windows of equal width.
     fn spread(&self, windows: &mut Windows, groups: &mut [Vec<Word<'_>>], driver: Option<usize>) {
         let segment = (self.doc_count, self.statics);
         let bounds = driver.and_then(|driver| match &groups[driver][..] {
@@ -466,7 +466,7 @@ impl<'a> Judge<'a, '_> {
         }
     }
 
-    /// Evaluates all windows that may hold one of the best.
+    /// Evaluates the windows whose bound reaches the threshold.
     fn each_window<'w>(
         &mut self,
         windows: &mut Windows,
@@ -485,7 +485,7 @@ impl<'a> Judge<'a, '_> {
         }
     }
 
-    /// Takes account of what the best so far have.
+    /// Sets the threshold from the k-th best score so far.
     fn lift(&mut self) {
         let threshold = self.best.threshold().unwrap_or(0.0);
         let reached = threshold.max(f64::from(self.floor)) - self.added * (1.0 + MARGIN);
@@ -494,12 +494,12 @@ impl<'a> Judge<'a, '_> {
         self.least = least;
     }
 
-    /// Whether what documents have of words is what they are worth.
+    /// Returns whether the sum of the word scores is the score of a document.
     fn is_sure(&self) -> bool {
         !self.is_partial && self.is_refused
     }
 
-    /// Takes account of what some documents have at least.
+    /// Raises the threshold by lower bounds of the scores of some documents.
     fn raise(&mut self, scores: impl ExactSizeIterator<Item = f32>) {
         if self.is_sure() {
             let reached = floor::reached_by(self.best.size(), scores);
@@ -510,8 +510,8 @@ impl<'a> Judge<'a, '_> {
         }
     }
 
-    /// Keeps a document if its score is among the best; if there is a tree, none comes before the last. `score` is its
-    /// text score, if words decide.
+    /// Keeps a document if it is among the top k. `score` computes its text score if words alone decide. If the
+    /// plan needs a tree, documents must ascend.
     #[inline]
     fn judge(&mut self, doc: u32, score: impl FnOnce() -> f64) {
         let doc = DocId(doc);
@@ -532,8 +532,8 @@ impl<'a> Judge<'a, '_> {
         }
     }
 
-    /// Judges a document that has all words, if they are all there is; `score` says what each is worth. That is added up as
-    /// everywhere: for the words of a unit, then for the units, in the order of the query.
+    /// Judges a document that contains all words of a query of words alone. `score` gives the score of each word.
+    /// The sum has the same order as elsewhere: over the words of a unit, then over units.
     #[inline]
     fn judge_words(&mut self, doc: u32, mut score: impl FnMut(usize) -> f64) {
         let shape = self.shape;
@@ -546,7 +546,7 @@ impl<'a> Judge<'a, '_> {
         });
     }
 
-    /// The score of a document that matches the plan.
+    /// The score of a document, if it matches the plan.
     fn score_of_tree(
         &mut self,
         plan: &'a Plan,
@@ -562,11 +562,11 @@ impl<'a> Judge<'a, '_> {
         }
         let tree = self.tree.as_mut()?;
         let score = (tree.skip_to(doc) == doc).then(|| tree.score());
-        // It may lack what was not looked at any more.
+        // After a stop, the tree may have missed words of the document.
         score.filter(|_| !self.stop.is_set())
     }
 
-    /// What a document is worth before any question.
+    /// The static score of a document.
     #[expect(clippy::cast_possible_truncation, reason = "there is a margin")]
     fn still(&self, doc: u32) -> f32 {
         self.statics.of(DocId(doc)) as f32

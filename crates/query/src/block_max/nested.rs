@@ -1,11 +1,12 @@
-//! Alternatives of phrases and windows, nested as they like: which documents have the words that they need, and what
-//! these add up to.
+//! Any nesting of alternatives, phrases and windows of words: an upper bound of the score of each document with
+//! the required words.
 //!
-//! Window by window the documents of each part are put together from those of its words: of parts that must all be there
-//! the rarest come first, and once few documents are left the other words are looked up. Where a word stands is not
-//! looked at; whoever asks judges what comes near the threshold by the whole plan.
+//! Window by window, the documents of each part are combined from those of its words. In a conjunction the rarest
+//! part comes first; once few documents remain, the other words are looked up. Positions are ignored. Documents
+//! near the threshold are judged by the whole plan.
 //!
-//! **Invariant.** Documents ascend. One that matches the plan is among them, with what its words add up to at most.
+//! **Invariant.** Documents ascend. They include every document of the window that matches the plan, with an upper
+//! bound of its score.
 
 use super::candidates::Span;
 use super::list::LOOK_UP;
@@ -14,10 +15,9 @@ use super::window::{keep, present};
 use super::workspace::Workspace;
 use super::{Judge, Word};
 
-/// By their distance from the first of the window, with what their words add up to.
+/// Documents by their distance from the start of the window, with the sums of their word scores.
 pub(super) type Found = Vec<(u32, f32)>;
 
-/// Evaluates a window.
 pub(super) fn evaluate(
     groups: &mut [Vec<Word<'_>>],
     need: &Need,
@@ -36,7 +36,7 @@ pub(super) fn evaluate(
 }
 
 struct Parts<'p, 'a> {
-    /// At most one word each: none if the segment does not have it.
+    /// At most one word each. A group is empty if the segment lacks the word.
     groups: &'p mut [Vec<Word<'a>>],
     span: Span,
     doc_count: u32,
@@ -44,7 +44,7 @@ struct Parts<'p, 'a> {
 }
 
 impl Parts<'_, '_> {
-    /// The documents of the window that have what is needed.
+    /// Finds the documents of the window that fulfil a need.
     fn having(&mut self, need: &Need) -> Found {
         match need {
             Need::Word(at) => self.having_word(*at),
@@ -101,7 +101,7 @@ impl Parts<'_, '_> {
         found
     }
 
-    /// Keeps those that have what is needed, each looked up by itself.
+    /// Keeps the documents that fulfil a need, by lookups.
     fn look_up(&mut self, need: &Need, found: &mut Found) {
         let (start, groups) = (self.span.start, &mut *self.groups);
         groups.iter_mut().flatten().for_each(Word::rewind);
@@ -113,7 +113,7 @@ impl Parts<'_, '_> {
     }
 }
 
-/// What a document is worth that has what is needed. Documents ascend.
+/// The score of a document for a need, or `None` if it is not fulfilled. Documents ascend.
 fn worth(need: &Need, groups: &mut [Vec<Word<'_>>], doc: u32) -> Option<f32> {
     match need {
         Need::Word(at) => groups[*at].first_mut()?.look_up(doc),
@@ -127,7 +127,7 @@ fn worth(need: &Need, groups: &mut [Vec<Word<'_>>], doc: u32) -> Option<f32> {
     }
 }
 
-/// Keeps of `found` what is among the others as well, and adds up what both are worth.
+/// Keeps the documents of `found` that are also in `others`, with the sum of both scores.
 fn intersect(found: &mut Found, others: &[(u32, f32)]) {
     let mut at = 0;
     keep(found, |(distance, score)| {
@@ -140,7 +140,7 @@ fn intersect(found: &mut Found, others: &[(u32, f32)]) {
     });
 }
 
-/// Makes `merged` what is in either, and adds up what both are worth.
+/// Merges two lists of documents and adds up the scores of common ones.
 fn merge(mut some: &[(u32, f32)], mut others: &[(u32, f32)], merged: &mut Found) {
     merged.clear();
     while let (Some((&one, behind)), Some((&other, behind_other))) =

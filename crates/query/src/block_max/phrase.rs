@@ -1,33 +1,33 @@
-//! Phrases: whether words that documents have stand in place.
+//! Phrases: checks the positions of words.
 //!
-//! Where each word of a phrase has one list, some documents are looked at together, list after list, and a list is read only
-//! for those that still may have the phrase ([`keep`]). Any other phrase is looked for in one document at a time ([`hold`]).
+//! If each word of a phrase has one list, several documents are checked together, list after list ([`keep`]). A
+//! list is read only for documents that may still contain the phrase. Other phrases are checked in one document at
+//! a time ([`hold`]).
 //!
-//! **Invariant.** A word of a phrase counts in the fields where the whole phrase stands, and in no other.
+//! **Invariant.** A word of a phrase counts only in fields that contain the whole phrase.
 
 use super::Word;
 use super::intersection::Matches;
 use super::shape::Shape;
 
-/// Where phrases may begin, kept for the memory.
+/// Possible starts of a phrase. The buffers are reused.
 #[derive(Default)]
 pub(super) struct Starts {
-    /// In all documents, one after the other.
+    /// Positions in all documents, concatenated.
     positions: Vec<u32>,
-    /// How many of them there are with each document.
+    /// The end of each document in `positions`.
     ends: Vec<usize>,
-    /// In which order the words of a phrase are looked at, by how often they occur.
+    /// The words of a phrase by increasing frequency.
     order: Vec<(u32, usize)>,
 }
 
 impl Starts {
-    /// Of no documents.
     fn clear(&mut self) {
         self.positions.clear();
         self.ends.clear();
     }
 
-    /// Keeps the places of documents with any start, in their order.
+    /// Keeps the places of documents that have a start, in their order.
     fn keep(&mut self, places: &mut Vec<u32>) {
         let (mut before, mut kept) = (0, 0);
         for at in 0..places.len() {
@@ -41,7 +41,7 @@ impl Starts {
     }
 }
 
-/// Whether the words of each phrase have one list each, all of them of one field.
+/// Returns whether the words of each phrase have one list each, all in one field.
 pub(super) fn are_lists(groups: &[Vec<Word<'_>>], shape: &Shape<'_>) -> bool {
     shape.phrases.iter().all(|&(unit, _)| {
         let mut fields = groups[shape.units[unit].clone()].iter().map(|group| match &group[..] {
@@ -53,7 +53,7 @@ pub(super) fn are_lists(groups: &[Vec<Word<'_>>], shape: &Shape<'_>) -> bool {
     })
 }
 
-/// Keeps of some matches those in which every phrase stands, if [`are_lists`] holds.
+/// Keeps the matches that contain every phrase. Requires [`are_lists`].
 pub(super) fn keep(
     groups: &mut [Vec<Word<'_>>],
     shape: &Shape<'_>,
@@ -63,7 +63,7 @@ pub(super) fn keep(
 ) {
     for &(unit, words) in &shape.phrases {
         let groups = &mut groups[shape.units[unit].clone()];
-        // The fewest occurrences in the mean first.
+        // The word with the least mean frequency comes first.
         starts.order.clear();
         let lists = groups.iter().map(|group| group[0].lists[0].frequency_sixteenths());
         starts.order.extend(lists.zip(0..));
@@ -85,14 +85,14 @@ pub(super) fn keep(
     }
 }
 
-/// Whether every phrase stands in the document that was looked up last. What was found of its words in other fields is
-/// forgotten.
+/// Returns whether the current document contains every phrase. Sets the frequencies of phrase words to 0 in fields
+/// without the phrase.
 pub(super) fn hold(groups: &mut [Vec<Word<'_>>], shape: &Shape<'_>, starts: &mut Starts) -> bool {
     shape.phrases.iter().all(|&(unit, words)| {
         let mut holds = false;
         let groups = &mut groups[shape.units[unit].clone()];
         for &field in &words.fields {
-            // The fewest occurrences first.
+            // The word with the fewest occurrences comes first.
             starts.order.clear();
             for (at, group) in groups.iter_mut().enumerate() {
                 let found = group[0].list_in(field).map_or(0, |list| list.found.frequency);

@@ -1,9 +1,7 @@
-//! What a plan asks of the lists: a conjunction of alternatives of words, without what has certain others; or any other
-//! nesting of words.
+//! The words that a plan requires: a conjunction of alternatives with excluded words, or any other nesting.
 //!
-//! **Invariant.** Every document that matches the plan has a word of each group, or what it needs if the words are nested,
-//! and what its words add up to is not less than its text score, without what words near each other add to that
-//! (`proximity.rs`).
+//! **Invariant.** Every document that matches the plan contains a word of each group, or fulfils the nested needs.
+//! The sum of its word scores is an upper bound of its text score without proximity (`proximity.rs`).
 
 use std::ops::Range;
 
@@ -12,18 +10,18 @@ use index::Field;
 use super::Word;
 use crate::plan::{Part, Plan, Words};
 
-/// A word of more forms is bounded by hardly anything.
+/// Words with more forms are not pruned, since their bounds are too loose.
 const FORMS_MAX: usize = 16;
 
 /// A word in some fields.
 pub(crate) struct Wanted<'p> {
     pub(crate) fields: &'p [Field],
     pub(crate) forms: Forms<'p>,
-    /// Whether it counts, or only chooses documents.
+    /// Whether it contributes to the score. A filter does not.
     pub(crate) is_scored: bool,
 }
 
-/// The terms that a word stands for.
+/// The terms that match a word.
 #[derive(Clone, Copy)]
 pub(crate) enum Forms<'p> {
     One(&'p str),
@@ -40,9 +38,9 @@ impl<'p> Forms<'p> {
     }
 }
 
-/// What a document must have.
+/// The words that a document must contain.
 pub(crate) enum Need {
-    /// The word of a group.
+    /// The word of the group with this number.
     Word(usize),
     All(Vec<Need>),
     Any(Vec<Need>),
@@ -53,7 +51,7 @@ impl Need {
         matches!(self, Need::All(needs) if needs.is_empty())
     }
 
-    /// How many documents have it at most, about.
+    /// Estimates an upper bound of the number of documents that fulfil it.
     pub(super) fn cost(&self, groups: &[Vec<Word<'_>>]) -> u64 {
         let costs = |needs: &[Need]| needs.iter().map(|need| need.cost(groups)).collect::<Vec<_>>();
         match self {
@@ -64,26 +62,26 @@ impl Need {
     }
 }
 
-/// What a plan asks of the lists.
+/// The words that a plan requires.
 pub(crate) struct Shape<'p> {
-    /// Of each group at least one word must be there, unless they are nested.
+    /// A conjunction of groups; a group is a disjunction of words. If `nested` is set, that applies instead.
     pub(crate) groups: Vec<Vec<Wanted<'p>>>,
-    /// How groups of one word each are nested, if a document need not have all of them.
+    /// The nesting of groups of one word each, if the plan is not a conjunction.
     pub(crate) nested: Option<Need>,
-    /// Which groups are scored together before they are added to the others.
+    /// Groups whose scores are added up before they are added to the total.
     pub(crate) units: Vec<Range<usize>>,
-    /// Units whose words must stand in place, each with its number.
+    /// Phrases: the number of a unit, and its words.
     pub(crate) phrases: Vec<(usize, &'p Words)>,
-    /// Of these words none may be there.
+    /// Words that a match must not contain.
     pub(crate) unwanted: Vec<Wanted<'p>>,
-    /// Whether the plan asks for more than all that.
+    /// Whether the plan has conditions that are not in this shape.
     pub(crate) is_partial: bool,
-    /// Whether words near each other count, too.
+    /// Whether proximity counts.
     pub(crate) is_close: bool,
 }
 
 impl<'p> Shape<'p> {
-    /// `None`: only exhaustive evaluation will do.
+    /// Returns the shape of a plan, or `None` if only exhaustive evaluation is possible.
     pub(crate) fn of(plan: &'p Plan) -> Option<Shape<'p>> {
         Shape::conjunction(plan).or_else(|| Shape::nesting(plan))
     }
@@ -100,15 +98,15 @@ impl<'p> Shape<'p> {
         }
     }
 
-    /// Of any plan that asks for words.
+    /// Handles any plan that requires words.
     fn nesting(plan: &'p Plan) -> Option<Shape<'p>> {
         let mut shape = Shape::empty();
         let need = shape.need(plan).filter(|need| !need.is_nothing())?;
         Some(Shape { nested: Some(need), is_partial: true, ..shape })
     }
 
-    /// What a document must have to match, all of nothing if that need not be any word; `None` if what it is worth is not
-    /// bounded by that.
+    /// The words that a matching document must contain, an empty conjunction if it need not contain any. Returns
+    /// `None` if they do not bound its score.
     fn need(&mut self, plan: &'p Plan) -> Option<Need> {
         match plan {
             Plan::Words(words) => Some(self.all(terms(words, true))),
@@ -131,7 +129,8 @@ impl<'p> Shape<'p> {
         }
     }
 
-    /// The same of what stands somewhere: its words count in fields where it does not stand, too.
+    /// Handles a part of a proximity operator. Its words count in all fields, also in those without a match of the
+    /// part.
     fn need_part(&mut self, part: &'p Part, fields: &'p [Field]) -> Option<Need> {
         match part {
             Part::Words { words, .. } => {
@@ -157,13 +156,13 @@ impl<'p> Shape<'p> {
         Need::All((before..self.groups.len()).map(Need::Word).collect())
     }
 
-    /// `None`: the plan is none.
+    /// Returns `None` if the plan is not a conjunction.
     fn conjunction(plan: &'p Plan) -> Option<Shape<'p>> {
         let mut shape = Shape::empty();
         match plan {
             Plan::And(plans) => {
                 for plan in plans {
-                    // Sums of sums are rounded otherwise than one long sum.
+                    // Sums of sums have other rounding errors than one sum.
                     shape.is_partial |= is_sum(plan);
                     shape.require(plan)?;
                 }
@@ -182,7 +181,7 @@ impl<'p> Shape<'p> {
                 }
                 self.groups.extend(terms(words, true).map(|word| vec![word]));
             }
-            // What its words are worth depends on where they stand.
+            // The scores of its words depend on positions.
             Plan::Near(_) => return None,
             Plan::Filter(words) => self.groups.extend(terms(words, false).map(|word| vec![word])),
             Plan::And(plans) => {
@@ -219,7 +218,7 @@ impl<'p> Shape<'p> {
     }
 }
 
-/// Whether a plan's score is a sum of those of others.
+/// Returns whether the score of a plan is a sum over subplans.
 fn is_sum(plan: &Plan) -> bool {
     match plan {
         Plan::And(_) => true,
@@ -228,7 +227,7 @@ fn is_sum(plan: &Plan) -> bool {
     }
 }
 
-/// A word by itself.
+/// Returns the word if the plan is a single word.
 fn single(plan: &Plan) -> Option<Wanted<'_>> {
     match plan {
         Plan::Words(words) if words.terms.len() == 1 => terms(words, true).next(),
@@ -237,7 +236,7 @@ fn single(plan: &Plan) -> Option<Wanted<'_>> {
     }
 }
 
-/// The words of a plan that matches what has any of them.
+/// Returns the words if the plan is a disjunction of single words.
 fn any_of(plan: &Plan) -> Option<Vec<Wanted<'_>>> {
     match plan {
         Plan::Or(plans) => {

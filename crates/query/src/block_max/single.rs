@@ -1,22 +1,22 @@
-//! One list: its champions, where the best are among them for sure. Else only blocks that may hold one of the best are
-//! decoded, the most promising first.
+//! Queries of one list: answered from its champions if the top k must be among them. Otherwise only the blocks
+//! that may contain a top document are decoded, the greatest maximum first.
 //!
-//! **Invariant.** A document that is not judged is in a block whose bound stays below what it takes, or stays below it
-//! itself, or below all champions.
+//! **Invariant.** A document that is not judged is below the threshold, by the bound of its block or its own, or
+//! below all champions.
 
 use index::{Champions, DocId, Maximum};
 
 use super::workspace::Workspace;
 use super::{Judge, Word};
 
-/// Documents that are looked at together.
+/// Documents that are compared together.
 const STRIPE: usize = 32;
 
-/// Saturation tells documents apart whose measures differ by a millionth, if what they count is no more than so many times
-/// *k1*.
+/// Saturation keeps the order of documents whose measures differ by a millionth, if their scaled occurrences are
+/// at most this multiple of *k1*.
 const TOLD_APART: f64 = 1e6;
 
-/// Judges the champions, if no other document can be among the best: returns whether that is so.
+/// Judges the champions if no other document can be among the top k. Returns whether it did.
 pub(super) fn judge_champions(word: &Word<'_>, judge: &mut Judge<'_, '_>) -> bool {
     let is_asked = judge.is_sure()
         && judge.plan.is_none()
@@ -43,7 +43,7 @@ pub(super) fn judge_champions(word: &Word<'_>, judge: &mut Judge<'_, '_>) -> boo
     true
 }
 
-/// `in_order`: documents may be judged in no other order than their own.
+/// Evaluates a query of one list. `in_order` requires that documents are judged in ascending order.
 pub(super) fn evaluate(
     word: &mut Word<'_>,
     judge: &mut Judge<'_, '_>,

@@ -1,24 +1,24 @@
-//! What documents of a segment are worth before any question, and how much it is at most in a stretch of them.
+//! Static (query-independent) scores of the documents of a segment, and their maxima in ranges of documents.
 //!
-//! **Invariant.** [`StaticScores::most`] is not less than the score of any document of the stretch.
+//! **Invariant.** [`StaticScores::most`] is an upper bound for the scores of all documents of the range.
 
 use index::DocId;
 
-/// Documents of which the greatest score is kept.
+/// Number of documents per stored maximum.
 const STRETCH: usize = 1024;
 
 /// One score for each document, never negative.
 #[derive(Debug, Default)]
 pub(crate) struct StaticScores {
     scores: Vec<f64>,
-    /// The greatest of each stretch.
+    /// Maximum of each range of documents.
     most: Vec<f32>,
 }
 
 impl StaticScores {
-    /// What `scores` are, in the order of documents; 0 for those without.
+    /// Takes the scores in the order of documents. Later documents have a score of 0.
     pub(crate) fn new(scores: Vec<f64>) -> StaticScores {
-        #[expect(clippy::cast_possible_truncation, reason = "up, by more than the rounding")]
+        #[expect(clippy::cast_possible_truncation, reason = "the factor rounds up")]
         let most =
             |stretch: &[f64]| (stretch.iter().copied().fold(0.0, f64::max) * 1.000_001) as f32;
         let most = scores.chunks(STRETCH).map(most).collect();
@@ -30,7 +30,7 @@ impl StaticScores {
         self.scores.get(doc.0 as usize).copied().unwrap_or(0.0)
     }
 
-    /// The greatest score from `start` up to, but without, `end`.
+    /// An upper bound of the scores in `start..end`.
     #[inline]
     pub(crate) fn most(&self, start: u32, end: u32) -> f32 {
         if self.most.is_empty() {

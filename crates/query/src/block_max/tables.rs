@@ -1,15 +1,16 @@
-//! Tables of frequent words: what such a word is worth in each document of a segment, in a byte, and how often it is there.
+//! Tables of frequent words: a byte with the quantized score of the word in each document of a segment, and a byte
+//! with its frequency.
 //!
-//! A word that many documents have gets one when it has been asked for a few times: who asks once pays nothing, and nobody
-//! for more than one. A table stays as long as the searcher, whose generation never changes. Who comes first has the room;
-//! so each time that half of what there was is taken, words must have been asked for four times as often. What is done with
-//! tables: `dense.rs`, `front.rs`.
+//! A word in many documents gets a table after it was used in a few queries. A query builds at most one table. A
+//! table lives as long as the searcher, whose generation never changes. Memory goes to the first words that
+//! qualify. Each time the free memory halves, the required number of uses is multiplied by four. The users of
+//! tables are `dense.rs` and `front.rs`.
 //!
-//! **Invariant.** Where a document lacks the word its bytes are 0. Elsewhere its share is 1 or more, and the word is worth no
-//! more there than that many 255ths of what it is worth at most.
+//! **Invariant.** If a document lacks the word, its bytes are 0. Otherwise its share is at least 1, and the score
+//! of the word is at most share / 255 of the score's upper bound.
 //!
-//! V. N. Anh, O. de Kretser, A. Moffat, "Vector-space ranking with effective early termination", SIGIR 2001 (scores in a byte,
-//! worked out beforehand).
+//! V. N. Anh, O. de Kretser, A. Moffat, "Vector-space ranking with effective early termination", SIGIR 2001
+//! (precomputed scores of one byte).
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
@@ -21,32 +22,32 @@ use super::list::List;
 use super::window::{WINDOW_MAX, present};
 use super::word::Word;
 
-/// A word may have a table if one document in so many has it, or more.
+/// A word may have a table if at least one in this many documents contains it.
 const SPARSE: u64 = 32;
-/// In a segment of so many documents, or more: a smaller one takes little time without.
+/// Least size of a segment with tables. Smaller ones are fast without.
 const DOCS_MIN: u32 = 2048;
-/// And if it has been asked for so often, or more often when there is less room.
+/// Least number of uses before a word gets a table. It rises as memory gets scarce.
 const USES: u32 = 4;
-/// How many words are known, and how many places are looked at for one.
+/// Number of words that are tracked, and number of slots that are probed for one.
 const SLOTS: usize = 4096;
 const PLACES: usize = 16;
-/// So often, or more often.
+/// Frequency byte of words that occur this often or more.
 pub(super) const FULL: u8 = u8::MAX;
 
 /// The table of a word in a segment.
 pub(crate) struct Table {
-    /// For each document what the word is worth there, rounded up.
+    /// For each document, the quantized score of the word, rounded up.
     pub(super) shares: Vec<u8>,
-    /// For each document how often it has the word, of one list; nothing of several.
+    /// For each document, the frequency of the word. Empty if the word has several lists.
     pub(super) often: Vec<u8>,
-    /// Whether some document has it [`FULL`] times or more often.
+    /// Whether some frequency is [`FULL`].
     pub(super) has_full: bool,
-    /// What it is worth at most.
+    /// An upper bound of the score of the word.
     pub(super) most: f32,
 }
 
 impl Table {
-    /// `None` if a list is damaged. Lists stand at their beginning before and afterwards.
+    /// Returns `None` if a list is damaged. The lists must be at their start, and are again afterwards.
     fn build(word: &mut Word<'_>, doc_count: u32) -> Option<Table> {
         let often = if word.is_single() { doc_count as usize } else { 0 };
         let mut shares = vec![0; doc_count as usize];
@@ -55,7 +56,7 @@ impl Table {
         let mut lengths = Vec::new();
         let saturation = word.saturation;
         let greatest: f32 = word.lists.iter().map(List::greatest_bound).sum();
-        // What counts nothing is there all the same.
+        // A word of score 0 still needs a share of at least 1.
         let greatest = if greatest > 0.0 { greatest } else { f32::INFINITY };
         let blocks = |word: &Word<'_>| word.lists.iter().map(List::block_count).sum::<usize>();
         let all = blocks(word);
@@ -88,7 +89,7 @@ impl Table {
             often,
             most: saturation.bound(greatest),
         };
-        // A list that does not go on as it should ends there.
+        // A damaged list ends early.
         (blocks(word) == all).then_some(table)
     }
 
@@ -97,31 +98,31 @@ impl Table {
     }
 }
 
-/// Whether a word is in so many documents that it may have a table.
+/// Returns whether enough documents contain a word for a table.
 pub(super) fn is_frequent(word: &Word<'_>, doc_count: u32) -> bool {
     doc_count >= DOCS_MIN && word.cost().saturating_mul(SPARSE) >= u64::from(doc_count)
 }
 
-/// Which word of which segment.
+/// Identifies a word in a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Key<'k> {
     pub(super) segment: usize,
     pub(super) fields: &'k [Field],
     pub(super) term: &'k str,
-    /// Whether it counts, or only chooses documents.
+    /// Whether the word contributes to the score. A filter does not.
     pub(super) is_scored: bool,
 }
 
-/// A word that has been asked for.
+/// A word that was used in a query.
 struct Known {
     segment: usize,
     fields: Vec<Field>,
     term: String,
     is_scored: bool,
     uses: AtomicU32,
-    /// Whether somebody has begun to make its table.
+    /// Whether a query has begun to build its table.
     is_begun: AtomicBool,
-    /// `None` if there was no room for it, or its lists are damaged.
+    /// `None` if memory did not suffice or a list is damaged.
     table: OnceLock<Option<Table>>,
 }
 
@@ -146,31 +147,31 @@ impl Known {
     }
 }
 
-/// What tables a searcher has.
+/// The tables of a searcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TablesReport {
-    /// How many.
+    /// The number of tables.
     pub count: u64,
-    /// What they take.
+    /// Their memory.
     pub bytes: u64,
 }
 
-/// Where a word is kept; none is ever taken away.
+/// The slot of a word. It is never freed.
 type Slot = OnceLock<Box<Known>>;
 
 /// All tables of a generation.
 pub(crate) struct Tables {
     slots: OnceLock<Box<[Slot]>>,
-    /// How many bytes there are for tables, and for how many there still is room.
+    /// Total memory for tables, and the free part of it.
     bytes: u64,
     room: AtomicU64,
-    /// How many have been made.
+    /// The number of tables.
     count: AtomicU64,
 }
 
-// All numbers are read and written relaxed: each stands for itself.
+// All atomics are relaxed: each value is independent of the others.
 impl Tables {
-    /// None yet, and room for so many bytes.
+    /// Creates an empty collection with a memory limit.
     pub(crate) fn new(bytes: u64) -> Tables {
         let (room, count) = (AtomicU64::new(bytes), AtomicU64::new(0));
         Tables { slots: OnceLock::new(), bytes, room, count }
@@ -181,8 +182,8 @@ impl Tables {
         TablesReport { count: self.count.load(Ordering::Relaxed), bytes }
     }
 
-    /// The table of a frequent word, if it has one; made now if it has been asked for often enough, unless this question has
-    /// had one made already.
+    /// Returns the table of a frequent word. Builds it if the word was used often enough and this query has not
+    /// built one yet.
     pub(super) fn of(
         &self,
         key: &Key<'_>,
@@ -205,14 +206,14 @@ impl Tables {
         known.table.get_or_init(|| self.make(word, doc_count)).as_ref()
     }
 
-    /// The table of a word, if it has one already.
+    /// Returns the table of a word if it exists. This does not count as a use.
     pub(super) fn made(&self, key: &Key<'_>) -> Option<&Table> {
         let slots = self.slots.get()?;
         let known = places(slots, key).map_while(OnceLock::get).find(|known| known.is(key))?;
         known.table.get()?.as_ref()
     }
 
-    /// How often a word must have been asked for: four times as often whenever the room has halved.
+    /// The required number of uses: four times as many whenever the free memory has halved.
     fn uses_wanted(&self) -> u32 {
         let room = self.room.load(Ordering::Relaxed).max(1);
         let halved = (self.bytes.max(1) / room).ilog2();
@@ -229,7 +230,7 @@ impl Tables {
         table
     }
 
-    /// Where a word is kept; `None` if it is new and all its places are taken.
+    /// The entry of a word, created on first use. Returns `None` if all its slots are taken.
     fn known(&self, key: &Key<'_>) -> Option<&Known> {
         let slots = self.slots.get_or_init(|| (0..SLOTS).map(|_| OnceLock::new()).collect());
         places(slots, key).find_map(|slot| {
@@ -239,7 +240,7 @@ impl Tables {
     }
 }
 
-/// The places where a word may be kept: it is at the first that was free.
+/// The slots that are probed for a word. It takes the first free one.
 fn places<'s>(slots: &'s [Slot], key: &Key<'_>) -> impl Iterator<Item = &'s Slot> {
     let mut hasher = DefaultHasher::new();
     key.hash(&mut hasher);
@@ -259,7 +260,7 @@ mod tests {
     const DOCUMENTS: u32 = 4000;
     const FIELDS: [Field; 2] = [Field::Title, Field::Body];
 
-    /// `often` is in every third document, up to 300 times; `seldom` in one of a hundred.
+    /// `often` is in every third document, up to 300 times. `seldom` is in one of a hundred.
     fn index() -> Index {
         let dir = tempfile::tempdir().expect("a folder");
         let mut writer = IndexWriter::create(dir.path(), &index::Config::default()).expect("begun");
@@ -280,7 +281,8 @@ mod tests {
         Index::open(dir.path()).expect("opened")
     }
 
-    /// Asks once for the table of a word in some fields, and hands it to `check`, with what the word is worth in a document.
+    /// Requests the table of a word once. Passes it to `check` with a function for the score of the word in a
+    /// document.
     fn ask(
         index: &Index,
         tables: &Tables,
@@ -317,7 +319,7 @@ mod tests {
             (0..6).map(|_| has_table(&index, &tables, (&FIELDS, "often"))).collect();
         assert_eq!(found, [false, false, false, true, true, true]);
         assert!(!(0..9).any(|_| has_table(&index, &tables, (&FIELDS, "seldom"))));
-        // In other fields it is another word.
+        // In other fields it counts as another word.
         assert!(!has_table(&index, &tables, (&FIELDS[1..], "often")));
     }
 

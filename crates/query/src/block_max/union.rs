@@ -1,13 +1,13 @@
-//! Words of which any may match: `MaxScore` in windows. A few words of one list each go another way (`cascade.rs`).
+//! Disjunctions: `MaxScore` in windows. `cascade.rs` handles a few words of one list each.
 //!
-//! **Invariant.** A document that is no candidate has only words whose bounds stay below what it takes.
+//! **Invariant.** The words of a document that is no candidate have bounds whose sum is below the threshold.
 
 use super::candidates::{Rest, Span, complete};
 use super::window::keep;
 use super::workspace::Workspace;
 use super::{Judge, Word};
 
-/// Evaluates a window. Each group is a word, and its bound is known.
+/// Evaluates a window. Each group is one word with a known bound.
 pub(super) fn evaluate(
     groups: &mut [Vec<Word<'_>>],
     span: Span,
@@ -15,7 +15,7 @@ pub(super) fn evaluate(
     work: &mut Workspace,
 ) {
     let Span { start, end, most } = span;
-    // The least bounds first.
+    // By increasing bound.
     let mut order: Vec<usize> = (0..groups.len()).collect();
     order.sort_unstable_by(|&a, &b| groups[a][0].bound.total_cmp(&groups[b][0].bound));
     let split = optional(order.iter().map(|&at| groups[at][0].bound), judge.least - most);
@@ -37,13 +37,14 @@ pub(super) fn evaluate(
         window.drain(least, found);
     }
     judge.raise(work.found.iter().map(|&(_, score)| score));
-    // What is worth most comes first.
+    // The word with the greatest bound comes first.
     optional.reverse();
     let mut rest = Rest { groups, left: optional };
     complete(&mut rest, span, judge, work);
 }
 
-/// How many words, of which these are the bounds, the least first, do not reach `least` together.
+/// Returns the number of non-essential words: the longest prefix whose bounds add up to less than `least`. Bounds
+/// must ascend.
 pub(super) fn optional(bounds: impl Iterator<Item = f32>, least: f32) -> usize {
     let mut sum = 0.0;
     let below = bounds.take_while(|bound| {

@@ -1,28 +1,28 @@
-//! The documents of a window: what their words add up to.
+//! Accumulators: the partial scores of the documents of a window.
 //!
-//! **Invariant.** Between windows every sum is 0. Inside one, a document that has any of the words that were added has
-//! more than 0.
+//! **Invariant.** Between windows every accumulator is 0. In a window, every document with one of the added words
+//! has a positive one.
 
-/// How many documents a window has at most.
+/// Maximum number of documents in a window.
 pub(super) const WINDOW_MAX: u32 = 32768;
-/// And at least, but for the last.
+/// Minimum number of documents in a window, except the last.
 pub(super) const WINDOW_MIN: u32 = 256;
-/// Documents that are looked at together.
+/// Documents that are handled together.
 const STRIPE_DOCS: u32 = 8;
 const STRIPE: usize = STRIPE_DOCS as usize;
 const STRIPES: usize = WINDOW_MAX as usize / STRIPE;
 
-/// A word that counts nothing still says that it is there.
+/// Added to every contribution, so that a word of score 0 is still visible.
 const PRESENT: f32 = 1e-30;
-/// No more than this is the sum of all that only say so.
+/// Upper bound of a sum of [`PRESENT`] alone.
 pub(super) const NOTHING: f32 = 1e-20;
 
-/// Sums, by the distance of a document from the first of the window.
+/// Accumulators, by the distance of a document from the start of the window.
 pub(super) struct Window {
     scores: Vec<f32>,
-    /// Of the word that is being added, in the fields so far.
+    /// Scaled occurrences of the current word, in the fields so far.
     pub(super) partial: Vec<f32>,
-    /// In which stripes anything was added: a bit for each.
+    /// Stripes with a contribution, a bit each.
     touched: [u64; STRIPES / 64],
 }
 
@@ -38,14 +38,14 @@ impl Window {
         self.touched[at / STRIPE / 64] |= 1 << (at / STRIPE % 64);
     }
 
-    /// Hands over the sums that are `least` or more, with their distance, and clears them all.
+    /// Moves the sums of at least `least` to `found`, with their distances, and clears all accumulators.
     pub(super) fn drain(&mut self, least: f32, found: &mut Vec<(u32, f32)>) {
         found.clear();
         let least = least.max(PRESENT);
         self.each_touched(|base, stripe| gather(stripe, base, least, found));
     }
 
-    /// Adds the sums to those in `found`, and clears all.
+    /// Adds the accumulators to the scores in `found`, and clears all.
     pub(super) fn add_to(&mut self, found: &mut [(u32, f32)]) {
         for (distance, score) in found {
             *score += self.scores[*distance as usize];
@@ -53,7 +53,7 @@ impl Window {
         self.clear();
     }
 
-    /// What was added for the document at a distance.
+    /// The accumulator at a distance.
     #[inline]
     pub(super) fn sum(&self, distance: usize) -> f32 {
         self.scores[distance]
@@ -63,7 +63,7 @@ impl Window {
         self.each_touched(|_, _| {});
     }
 
-    /// Hands over the stripes with anything in them, each with the distance of its first document, and clears them.
+    /// Visits the stripes with a contribution, each with the distance of its first document, and clears them.
     #[inline]
     fn each_touched(&mut self, mut visit: impl FnMut(u32, &[f32; STRIPE])) {
         let (stripes, _) = self.scores.as_chunks_mut::<STRIPE>();
@@ -81,8 +81,8 @@ impl Window {
     }
 }
 
-/// Appends the scores that are `least` or more, with their distance, which is `base` for the first. Most often there
-/// are none, and that is seen at a glance.
+/// Appends the scores of at least `least`, with their distances from `base` on. Usually no score reaches it, which
+/// one test shows.
 #[inline]
 fn gather(scores: &[f32], base: u32, least: f32, found: &mut Vec<(u32, f32)>) {
     if scores.iter().map(|&score| u32::from(score >= least)).sum::<u32>() > 0 {
@@ -94,8 +94,8 @@ fn gather(scores: &[f32], base: u32, least: f32, found: &mut Vec<(u32, f32)>) {
     }
 }
 
-/// Keeps the items for which `test` holds, in their order. Where that is hard to foretell, this costs less than
-/// [`Vec::retain`]: nothing depends on the outcome but where the next one goes.
+/// Keeps the items that pass `test`, in their order. This is faster than [`Vec::retain`] if branches are hard to
+/// predict, because it has none.
 #[inline]
 pub(super) fn keep<T: Copy>(items: &mut Vec<T>, mut test: impl FnMut(&mut T) -> bool) {
     let mut kept = 0;
@@ -108,7 +108,7 @@ pub(super) fn keep<T: Copy>(items: &mut Vec<T>, mut test: impl FnMut(&mut T) -> 
     items.truncate(kept);
 }
 
-/// A contribution that says that there is one.
+/// Marks a contribution as present.
 #[inline]
 pub(super) fn present(contribution: f32) -> f32 {
     contribution + PRESENT

@@ -1,10 +1,10 @@
-//! In which order windows are evaluated: the most promising first.
+//! The order of windows: the greatest upper bound first.
 //!
-//! Documents that are alike stand together, since they are in the order of their URLs: a query has its best documents
-//! in few windows. Evaluated first, they lift the threshold so much that most others need no look. Those that still do are taken
-//! in the order of documents: what was decoded for one often serves the next.
+//! Documents are sorted by URL, so similar documents are neighbours and the best documents of a query are in few
+//! windows. These windows come first and raise the threshold enough to skip most others. The others follow in the
+//! order of documents, because a decoded block often serves the next window.
 //!
-//! **Invariant.** Windows do not overlap, and those that are left out stay below what it takes.
+//! **Invariant.** Windows do not overlap. The bounds of skipped windows are below the threshold.
 //!
 //! J. Mackenzie, M. Petri, A. Moffat, "Anytime ranking on document-ordered indexes", TOIS 2022.
 
@@ -15,37 +15,38 @@ use super::window::{WINDOW_MAX, WINDOW_MIN};
 use super::{StaticScores, Word};
 use crate::Stop;
 
-/// Windows are as many, if there are enough documents.
+/// Target number of windows.
 const WINDOWS: u32 = 256;
-/// With fewer postings a window is as wide as some of them take.
+/// With fewer postings, the width of a window follows from its number of postings.
 const FEW: u64 = 1 << 16;
-/// So many.
+/// Target number of postings in such a window.
 const POSTINGS: u64 = 512;
 
-/// So many are evaluated first, the most promising first. With 16 OR takes 3 % more on pages, and if all are sorted AND and OR
-/// take 1 to 3 % more.
+/// Number of windows that are sorted by their bounds. With 16, OR takes 3 % more time on pages. If all are sorted,
+/// AND and OR take 1 to 3 % more.
 const FIRST: usize = 32;
 
-/// The windows that may hold one of the best.
+/// The windows that may contain a top document.
 #[derive(Default)]
 pub(super) struct Windows {
-    /// For each the bits of the sum of its bounds, reversed so that the greatest is least, and then its number.
+    /// A key per window: the complement of the bits of its bound, then its number. Keys ascend with falling
+    /// bounds.
     keys: Vec<u64>,
-    /// The keys of those that are evaluated before all others, in their order.
+    /// The keys of the windows that come first, sorted.
     first: Vec<u64>,
     spans: Vec<Span>,
-    /// Of each window the bound of every word.
+    /// For each window, the bound of every word.
     bounds: Vec<f32>,
-    /// Of each window in which block of every list it begins.
+    /// For each window, its first block in every list.
     blocks: Vec<usize>,
-    /// How many of these there are of each window.
+    /// Number of bounds and of blocks per window.
     of_words: usize,
     of_lists: usize,
 }
 
 impl Windows {
-    /// Makes them windows of one width. What stays below `least` is left out; if nothing can, they are as wide as they may
-    /// be.
+    /// Makes windows of equal width and skips those below `least`. If no window can be skipped, they have the
+    /// maximum width.
     pub(super) fn spread(
         &mut self,
         groups: &mut [Vec<Word<'_>>],
@@ -65,7 +66,7 @@ impl Windows {
         }
     }
 
-    /// The same, where each window is a block of the list of a word of one list; `push` is told of each.
+    /// Makes windows of the blocks of one list. Calls `push` for each.
     pub(super) fn spread_over_blocks(
         &mut self,
         bounds: &Bounds<'_>,
@@ -84,7 +85,7 @@ impl Windows {
         }
     }
 
-    /// None yet; the memory is kept.
+    /// Removes all windows and keeps the memory.
     fn clear(&mut self) {
         self.keys.clear();
         self.first.clear();
@@ -93,7 +94,7 @@ impl Windows {
         self.blocks.clear();
     }
 
-    /// Puts the most promising first; of those that promise the same, and of all others, in the order of documents.
+    /// Sorts the first windows by falling bound. Ties and the other windows are in the order of documents.
     pub(super) fn sort(&mut self) {
         self.first.clone_from(&self.keys);
         if self.first.len() > FIRST {
@@ -103,7 +104,7 @@ impl Windows {
         self.first.sort_unstable();
     }
 
-    /// The windows in their order, each by its number and with the sum of its bounds.
+    /// The numbers and bounds of the windows, in the order of evaluation.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, f32)> {
         let last = self.first.last().copied().unwrap_or(0);
         let others = self.keys.iter().filter(move |&&key| key > last);
@@ -114,7 +115,8 @@ impl Windows {
         })
     }
 
-    /// Appends a window, unless it stays below `least`. `own` is of which of the words it is a block, and which, if it is one.
+    /// Appends a window unless its bound is below `least`. `own` is a word and its block, if the window is that
+    /// block.
     #[inline]
     pub(super) fn push<'w, 'a: 'w>(
         &mut self,
@@ -141,7 +143,7 @@ impl Windows {
             (self.of_words, self.of_lists) = (self.bounds.len(), self.blocks.len());
         }
         if sum >= least {
-            // Of numbers that are not negative the greater has the greater bits.
+            // The bits of non-negative floats have the order of the floats.
             let bits = !sum.max(0.0).to_bits();
             self.keys.push(u64::from(bits) << 32 | u64::from(number));
             self.spans.push(span);
@@ -151,7 +153,7 @@ impl Windows {
         }
     }
 
-    /// Goes to a window.
+    /// Enters a window.
     pub(super) fn enter<'w, 'a: 'w>(
         &self,
         number: usize,
@@ -166,7 +168,7 @@ impl Windows {
     }
 }
 
-/// How wide windows are.
+/// The width of windows.
 fn wide(cost: u64, doc_count: u32) -> u32 {
     if cost < FEW {
         let documents = POSTINGS * u64::from(doc_count) / cost.max(1);

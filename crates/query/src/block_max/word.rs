@@ -1,7 +1,7 @@
-//! A word: its lists in some fields, and what they add to scores together.
+//! A word: its lists in some fields, and their joint contribution to scores.
 //!
-//! **Invariant.** Up to rounding, what a word adds is its BM25F score (`bm25.rs`): occurrences in all fields are added
-//! up before they saturate. What [`Word::exactly`] says is that score to the last digit.
+//! **Invariant.** Up to rounding, the contribution is the BM25F score (`bm25.rs`): occurrences in all fields are
+//! added up before saturation. [`Word::exactly`] is equal to that score in every bit.
 
 use index::{DocId, Field, InvertedList, Maximum, Segment};
 
@@ -17,43 +17,43 @@ use super::workspace::Scratch;
 use crate::bm25::Bm25;
 use crate::scorers::Statistics;
 
-/// A list of so many blocks has so many windows that bounds are worked out beforehand: then OR takes 2 to 4 % less.
+/// Lists with at least this many blocks precompute the bounds of all maxima. OR then takes 2 to 4 % less time.
 const LONG: usize = 64;
 
 pub(super) struct Word<'a> {
-    /// In the order of the fields asked.
+    /// In the order of the fields.
     pub(super) lists: Vec<List<'a>>,
-    /// The number of the first of them among all of the query.
+    /// The number of its first list among all lists of the query.
     pub(super) number: usize,
-    /// Which of them is the longest: the others are few beside it.
+    /// The longest list.
     longest: usize,
-    /// `None` if it only chooses documents.
+    /// `None` for a filter.
     pub(super) exact: Option<Bm25>,
     pub(super) saturation: Saturation,
-    /// In the window at hand.
+    /// Upper bound in the current window.
     pub(super) bound: f32,
-    /// What was bounded last, and its bound.
+    /// The last argument and result of `saturate`.
     last_bound: (f32, f32),
-    /// What each maximum bounds, of one list that is long, once that was asked for.
+    /// The bounds of all maxima, for a word of one long list.
     bounds: Vec<f32>,
     pub(super) memo: Memo,
-    /// What it is worth in each document, if that is known.
+    /// Quantized scores in all documents, if known.
     pub(super) table: Option<&'a Table>,
 }
 
-/// Scores that were computed before: documents that are alike are many, and to divide takes long.
+/// A cache of scores: many documents have the same frequency and length, and division is slow.
 #[derive(Default)]
 pub(super) struct Memo {
-    /// How many were asked for before any was kept.
+    /// Number of lookups before the cache was allocated.
     first: usize,
     kept: Vec<(u32, u32, f64)>,
 }
 
 impl Memo {
-    /// How many are kept, a power of two.
+    /// Number of entries, a power of two.
     const SIZE: usize = 16;
 
-    /// The score of so many occurrences in a field of that length.
+    /// The score for a frequency in a field of the given length.
     #[inline]
     pub(super) fn score(
         &mut self,
@@ -64,7 +64,7 @@ impl Memo {
         if self.kept.is_empty() {
             self.first += 1;
             if self.first <= Memo::SIZE {
-                // Of a few it does not pay.
+                // A cache does not pay for a few lookups.
                 return compute();
             }
             self.kept.resize(Memo::SIZE, (0, 0, 0.0));
@@ -91,23 +91,23 @@ impl Saturation {
         self.limit * (scaled / (scaled + self.k1))
     }
 
-    /// How many 255ths that is of what `greatest` makes, and no less with a margin; at least one.
+    /// The quantized ratio to the value for `greatest`, in 255ths: rounded up with a margin, at least 1.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 255")]
     pub(super) fn share(self, scaled: f32, greatest: f32) -> u8 {
-        // What is no number, as the share of what is infinite, is all.
+        // The ratio of infinite values is not a number; it becomes 1.
         let of = |scaled: f32| Some(scaled / (scaled + self.k1)).filter(|share| share.is_finite());
         let share = of(scaled).unwrap_or(1.0) / of(greatest).unwrap_or(1.0);
         (share * ROUND_UP * 255.0).ceil().clamp(1.0, 255.0) as u8
     }
 
-    /// The same for what may be infinite.
+    /// The saturated value, also for an infinite argument.
     #[inline]
     pub(super) fn bound(self, scaled: f32) -> f32 {
         let share = scaled / (scaled + self.k1);
         if share.is_finite() { self.limit * share } else { self.limit }
     }
 
-    /// What adds up to `score`, or more.
+    /// A lower bound of the arguments that reach `score`.
     pub(super) fn inverse(self, score: f32) -> f32 {
         if score <= 0.0 {
             0.0
@@ -118,17 +118,17 @@ impl Saturation {
         }
     }
 
-    /// Of occurrences in one field, with one division.
+    /// The saturated value of occurrences in one field, with one division.
     #[inline]
     pub(super) fn of_field(self, scale: Scale, frequency: u32, length: u32) -> f32 {
         let (above, below) = scale.fraction(frequency, length);
-        // The greater of nothing and what is no number, nothing over nothing, is nothing.
+        // `max` turns 0 / 0, which is not a number, into 0.
         self.limit * (above / (above + self.k1 * below)).max(0.0)
     }
 }
 
 impl<'a> Word<'a> {
-    /// `None` if no document of the segment has it.
+    /// Returns `None` if no document of the segment contains it.
     pub(super) fn new(
         wanted: &Wanted<'_>,
         segment: &'a Segment,
@@ -146,7 +146,7 @@ impl<'a> Word<'a> {
         let exact = exact.filter(|_| wanted.is_scored);
         let (limit, k1) = exact.map_or((0.0, 1.0), |exact| exact.parameters());
         #[expect(clippy::cast_possible_truncation, reason = "bounds have a margin")]
-        // Nothing may be divided by nothing.
+        // Avoids 0 / 0.
         let saturation = Saturation { limit: limit as f32, k1: (k1 as f32).max(f32::MIN_POSITIVE) };
         Some(Word {
             bounds: Vec::new(),
@@ -162,18 +162,17 @@ impl<'a> Word<'a> {
         })
     }
 
-    /// Whether it has one list only.
     pub(super) fn is_single(&self) -> bool {
         self.lists.len() == 1
     }
 
-    /// About how many documents have it.
+    /// An upper bound of the number of documents that contain it.
     pub(super) fn cost(&self) -> u64 {
         self.lists.iter().map(|list| u64::from(list.doc_frequency())).sum()
     }
 
-    /// Bounds what it adds to any document of a window, and says in which block of each list the window begins. Windows
-    /// ascend.
+    /// An upper bound of its score in any document of a window. Appends the first block of the window in each
+    /// list. Windows ascend.
     #[inline]
     pub(super) fn bound_in(&mut self, start: u32, end: u32, blocks: &mut Vec<usize>) -> f32 {
         if let [list] = &mut self.lists[..] {
@@ -190,13 +189,13 @@ impl<'a> Word<'a> {
         self.saturate(sum)
     }
 
-    /// Bounds what a word of one list adds to any document of a block.
+    /// An upper bound of the score of a word of one list in any document of a block.
     #[inline]
     pub(super) fn bound_of_block(&mut self, block: usize) -> f32 {
         self.bound_of(self.lists[0].bounds().maximum(block))
     }
 
-    /// What a maximum bounds, of a word of one list.
+    /// The bound that follows from a maximum, for a word of one list.
     #[inline]
     fn bound_of(&mut self, most: Maximum) -> f32 {
         if let Some(&bound) = self.bounds.get(usize::from(most.code())) {
@@ -209,7 +208,7 @@ impl<'a> Word<'a> {
         self.saturate(scale.bound(most))
     }
 
-    /// Goes to a window with that bound, which begins in these blocks.
+    /// Enters a window with the given bound and first blocks.
     #[inline]
     pub(super) fn enter(&mut self, bound: f32, blocks: &mut impl Iterator<Item = usize>) {
         self.bound = bound;
@@ -218,7 +217,7 @@ impl<'a> Word<'a> {
         }
     }
 
-    /// What `scaled` makes at most; that of the last time is kept, since blocks are often alike.
+    /// The saturated bound. The last result is kept, since successive blocks are often alike.
     #[inline]
     fn saturate(&mut self, scaled: f32) -> f32 {
         if scaled.to_bits() != self.last_bound.0.to_bits() {
@@ -227,18 +226,19 @@ impl<'a> Word<'a> {
         self.last_bound.1
     }
 
-    /// What at least `k` documents have of it, as its champions or the maxima of its blocks say.
+    /// A lower bound of its k-th best score, from champions or block maxima.
     pub(super) fn surely_reached_by(&self, k: usize) -> f32 {
         let list = &self.lists[self.longest];
         self.saturation.of(list.champions_reach(k).unwrap_or_else(|| list.reached_by(k)))
     }
 
-    /// What no document reaches of it.
+    /// An upper bound of its score in any document.
     pub(super) fn limit(&self) -> f32 {
         self.saturation.limit
     }
 
-    /// As [`Word::surely_reached_by`], and as the best of its blocks has it, if there are no champions.
+    /// A lower bound of its k-th best score, at least [`Word::surely_reached_by`]. Without champions it decodes
+    /// the best block.
     pub(super) fn reached_by(&mut self, k: usize, scratch: &mut Scratch) -> f32 {
         let list = &mut self.lists[self.longest];
         if let Some(reached) = list.champions_reach(k) {
@@ -250,7 +250,7 @@ impl<'a> Word<'a> {
         floor::reached_by(k, scratch.scores.iter().copied()).max(surely)
     }
 
-    /// What it adds to `doc`; `None` if that does not have it. Keeps how often it is there.
+    /// Its score in `doc`, or `None` if the document lacks it. Keeps the frequency.
     #[inline]
     pub(super) fn look_up(&mut self, doc: u32) -> Option<f32> {
         let (mut sum, mut is_there) = (0.0, false);
@@ -264,7 +264,7 @@ impl<'a> Word<'a> {
         is_there.then(|| present(self.saturation.of(sum)))
     }
 
-    /// The score of `doc` for it.
+    /// Its exact score in `doc`.
     pub(super) fn exactly(&mut self, doc: u32) -> f64 {
         for list in &mut self.lists {
             list.found.frequency = list.frequency(doc);
@@ -272,7 +272,7 @@ impl<'a> Word<'a> {
         self.exactly_found(doc)
     }
 
-    /// The score of `doc` for what was found in it.
+    /// Its exact score in `doc` from the frequencies found last.
     #[inline]
     pub(super) fn exactly_found(&mut self, doc: u32) -> f64 {
         if let [list] = &self.lists[..] {
@@ -286,7 +286,7 @@ impl<'a> Word<'a> {
         )
     }
 
-    /// The score of a document of that length that has a word of one list so often.
+    /// The exact score of a word of one list, for a frequency and a length.
     #[inline]
     pub(super) fn exactly_often(&mut self, frequency: u32, length: u32) -> f64 {
         let Some(exact) = self.exact else { return 0.0 };
@@ -294,12 +294,11 @@ impl<'a> Word<'a> {
         self.memo.score(frequency, length, || exact.score(0.0 + scale.scaled(frequency, length)))
     }
 
-    /// The list in a field.
     pub(super) fn list_in(&mut self, field: Field) -> Option<&mut List<'a>> {
         self.lists.iter_mut().find(|list| list.field == field)
     }
 
-    /// What a word of one list adds to each document of a window.
+    /// Computes the scores of a word of one list in the documents of a window.
     pub(super) fn single_scores<'s>(
         &'s mut self,
         start: u32,
@@ -314,7 +313,7 @@ impl<'a> Word<'a> {
         docs
     }
 
-    /// The list of a word that has one only.
+    /// Its list, if it has only one.
     pub(super) fn single_list(&mut self) -> Option<(&mut List<'a>, Saturation)> {
         let saturation = self.saturation;
         match &mut self.lists[..] {
@@ -323,18 +322,18 @@ impl<'a> Word<'a> {
         }
     }
 
-    /// Goes to a window that begins at `start`; windows ascend.
+    /// Enters a window that begins at `start`. Windows ascend.
     pub(super) fn advance(&mut self, start: u32) {
         self.lists.iter_mut().for_each(|list| list.advance(start));
     }
 
-    /// Back to the first document of the window, for [`Word::bound_at`].
+    /// Restarts lookups at the first document of the window.
     #[inline]
     pub(super) fn rewind(&mut self) {
         self.lists.iter_mut().for_each(List::rewind);
     }
 
-    /// Bounds what it adds to `doc`, and says up to which document that holds.
+    /// Returns an upper bound of its score in `doc`, and the last document for which it holds.
     #[inline]
     pub(super) fn bound_at(&mut self, doc: u32) -> (f32, u32) {
         let (mut sum, mut until) = (0.0, u32::MAX);
@@ -346,7 +345,7 @@ impl<'a> Word<'a> {
         (self.saturate(sum), until)
     }
 
-    /// Adds what it is worth to every document of a window.
+    /// Adds its score to the accumulators of all documents of a window.
     pub(super) fn add_to(
         &mut self,
         window: &mut Window,

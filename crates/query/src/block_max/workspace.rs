@@ -1,6 +1,7 @@
-//! What evaluation works with, kept from query to query: to ask for the memory anew would cost more than many queries do.
+//! Buffers for query evaluation. They are reused by later queries, because their allocation would take longer than
+//! many queries.
 //!
-//! **Invariant.** Whoever takes a workspace finds its window empty.
+//! **Invariant.** A workspace is returned with an empty window.
 
 use std::sync::Mutex;
 
@@ -14,39 +15,39 @@ use super::window::WINDOW_MAX;
 use super::windows::Windows;
 use super::{Window, Word};
 
-/// Where one document in as many is marked, to sort them costs less than to look at all marks.
+/// With fewer than one document in this many, sorting them is cheaper than a scan of all marks.
 const FEW: usize = 16;
 
-/// A workspace that has served a query with more lists is dropped: it may have grown to many megabytes.
+/// A workspace is dropped after a query with more lists, because it may have many megabytes.
 const LISTS_KEPT: usize = 1024;
 
-/// Of one query at a time.
+/// Buffers of one query.
 pub(super) struct Workspace {
     pub(super) window: Window,
     pub(super) scratch: Scratch,
-    /// For each document of a window its place there; what was there before is left.
+    /// For each document of a window, its place there. Values of earlier windows remain.
     pub(super) places: Vec<u16>,
     pub(super) found: Vec<(u32, f32)>,
     /// Documents of a window.
     pub(super) docs: Vec<u32>,
-    /// What documents are worth, in points.
+    /// Quantized scores of documents, in points.
     pub(super) sums: Vec<u16>,
     pub(super) front: Front,
     rooms: Rooms,
     pub(super) windows: Windows,
     pub(super) matches: Matches,
     pub(super) starts: Starts,
-    /// Of parts of a query, kept for their memory.
+    /// Free buffers for parts of a query.
     spare: Vec<Found>,
-    /// A bit for each document of a window: all zeros.
+    /// A bit for each document of a window. All are 0 between uses.
     pub(super) words: Vec<u64>,
-    /// The last stamp that each document of a window was marked with.
+    /// For each document of a window, the last stamp that it was marked with.
     pub(super) marks: Vec<u8>,
     stamp: u8,
 }
 
 impl Workspace {
-    /// Marks the documents of a window that have any of some words, with a stamp that no other has.
+    /// Marks the documents of a window that contain any of some words with a new stamp, and returns the stamp.
     pub(super) fn mark(&mut self, words: &mut [Word<'_>], span: Span) -> u8 {
         let stamp = self.next_stamp();
         for list in words.iter_mut().flat_map(|word| &mut word.lists) {
@@ -57,7 +58,7 @@ impl Workspace {
         stamp
     }
 
-    /// Makes `docs` the documents of a window that have any of some words.
+    /// Sets `docs` to the documents of a window that contain any of some words.
     pub(super) fn collect(&mut self, words: &mut [Word<'_>], span: Span) {
         let stamp = self.next_stamp();
         self.docs.clear();
@@ -80,18 +81,18 @@ impl Workspace {
         }
     }
 
-    /// Room for documents: none yet.
+    /// Returns an empty buffer for documents.
     pub(super) fn take(&mut self) -> Found {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// Takes room that is not needed any more.
+    /// Returns a buffer for later use.
     pub(super) fn give_back(&mut self, mut found: Found) {
         found.clear();
         self.spare.push(found);
     }
 
-    /// A stamp that no mark has.
+    /// Returns a stamp that no mark has.
     pub(super) fn next_stamp(&mut self) -> u8 {
         if self.stamp == u8::MAX {
             self.marks.fill(0);
@@ -102,7 +103,7 @@ impl Workspace {
     }
 }
 
-/// Buffers without a meaning of their own.
+/// Buffers for any use.
 #[derive(Default)]
 pub(super) struct Scratch {
     pub(super) lengths: Vec<u32>,
@@ -113,13 +114,14 @@ pub(super) struct Scratch {
     pub(super) words: Vec<u64>,
 }
 
-/// Workspaces that no query uses. They grow with the lists of a query; after a query with many lists they are dropped.
+/// Workspaces that no query uses. They grow with the lists of a query and are dropped after a query with many
+/// lists.
 #[derive(Default)]
 #[expect(clippy::vec_box, reason = "a workspace is large, and would be moved twice a query")]
 pub(crate) struct Workspaces(Mutex<Vec<Box<Workspace>>>);
 
 impl Workspaces {
-    /// Does `work` with one of them, and its rooms.
+    /// Runs `work` with a workspace and its buffers.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Workspace, &mut Rooms) -> T) -> T {
         let free = self.0.lock().ok().and_then(|mut free| free.pop());
         let mut workspace = free.unwrap_or_else(|| {
