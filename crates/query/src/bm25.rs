@@ -8,32 +8,34 @@
 //! idf(t)      = ln(1 + (N - n(t) + 0.5) / (n(t) + 0.5))
 //! ```
 //!
-//! where `proximity` is what words near each other add, if that counts (`proximity.rs`), `prior` what a document is worth
-//! before any question (`prior.rs`), `tf_f` is how often term `t` stands in field `f` of document `d`, `len_f(d)` the number of terms in
-//! that field, `avg_f` its average over all N documents (those without the field count with length 0),
-//! and `n(t)` how many documents have `t` in that one of the fields asked in which most have it (fields of weight 0 are
-//! left out if others are left). N, `avg_f` and
-//! `n` are of the whole index, not of a segment, so a score does not depend on how documents are spread over
-//! segments. With 1 + … inside the logarithm no idf is negative. In one field with weight 1 this is BM25.
+//! Here `proximity` is the score of words near each other, if that is enabled (`proximity.rs`), and `prior` the
+//! static score of a document (`prior.rs`). `tf_f` is the frequency of term `t` in field `f` of document `d`.
+//! `len_f(d)` is the number of terms in that field, and `avg_f` its average over all N documents, with length 0
+//! for a missing field.
 //!
-//! Occurrences in all fields are added up before they saturate: a word that is in the title, the headings and the
-//! text is one piece of evidence and not three.
+//! `n(t)` is the number of documents that contain `t`, in the requested field where that number is greatest.
+//! Fields of weight 0 do not count unless all have weight 0. N, `avg_f` and `n` are those of the whole index, so a
+//! score does not depend on segments. The 1 + … inside the logarithm keeps idf positive. In one field with weight
+//! 1 this is BM25.
 //!
-//! The sums go over what matched: a word counts in every field where it stands; a phrase counts in
-//! every field where the whole phrase stands, there with each of its terms; of `a OR b` the branches
-//! that match; nothing that is negated; `site:` and `lang:` choose pages but are worth nothing.
+//! Occurrences in all fields are added up before saturation: a word in the title, the headings and the text is one
+//! piece of evidence, not three.
 //!
-//! **Invariant.** The numbers are `f64` and summed in the order of the query, the fields of a word in theirs,
-//! so equal documents have equal scores, and an explanation adds up exactly.
+//! Only matching parts of a query count. A word counts in every field that contains it. A phrase counts in every
+//! field that contains the whole phrase, there with each of its terms. In `a OR b`, the branches that match count.
+//! Negated parts, `site:` and `lang:` have no score.
 //!
-//! S. Robertson, H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009; S. Robertson,
-//! H. Zaragoza, M. Taylor, "Simple BM25 extension to multiple weighted fields", CIKM 2004.
+//! **Invariant.** Scores are `f64` and added up in the order of the query, and the fields of a word in their
+//! order. So equal documents have equal scores, and an explanation adds up exactly.
+//!
+//! S. Robertson, H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009; S. Robertson, H.
+//! Zaragoza, M. Taylor, "Simple BM25 extension to multiple weighted fields", CIKM 2004.
 
 use index::Field;
 
 use crate::Config;
 
-/// What an occurrence of any term counts in one field.
+/// The scale of occurrences in one field: weight and length normalization.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FieldScale {
     weight: f64,
@@ -42,7 +44,7 @@ pub struct FieldScale {
 }
 
 impl FieldScale {
-    /// In `field`, which has `length_total` terms in all `documents` together.
+    /// The scale of `field`, which has `length_total` terms in all `documents` together.
     pub fn new(config: &Config, field: Field, documents: u64, length_total: u64) -> FieldScale {
         FieldScale {
             weight: config.weights.of(field),
@@ -51,29 +53,29 @@ impl FieldScale {
         }
     }
 
-    /// What `frequency` occurrences among `length` terms count.
+    /// The scaled value of `frequency` occurrences in a field of `length` terms.
     #[inline]
     pub fn scaled(&self, frequency: u32, length: u32) -> f64 {
         self.scaled_real(f64::from(frequency), length)
     }
 
-    /// The same of what need not be a whole number.
+    /// The scaled value of a frequency that need not be a whole number.
     #[inline]
     pub(crate) fn scaled_real(&self, frequency: f64, length: u32) -> f64 {
-        // A field without any terms has no postings either; 1 is as good as any.
+        // A field without terms has no postings; any value will do.
         let relative_length =
             if self.average_length > 0.0 { f64::from(length) / self.average_length } else { 1.0 };
         let norm = 1.0 - self.b + self.b * relative_length;
-        // With b = 1 an empty field would divide by nothing; it has no occurrences to divide.
+        // With b = 1 an empty field would divide by 0. It has no occurrences.
         if norm > 0.0 { self.weight * frequency / norm } else { 0.0 }
     }
 
-    /// Weight, slope *b* and average length, for whoever bounds scores.
+    /// Weight, slope *b* and average length, for bounds of scores.
     pub(crate) fn parameters(&self) -> (f64, f64, f64) {
         (self.weight, self.b, self.average_length)
     }
 
-    /// The same, in words.
+    /// Explains the scaled value in words.
     pub(crate) fn explain(&self, field: Field, frequency: &str, length: u32) -> String {
         let name = field.name();
         format!(
@@ -83,7 +85,7 @@ impl FieldScale {
     }
 }
 
-/// The score of one term, all but what the document says.
+/// The document-independent part of the score of a term.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bm25 {
     k1: f64,
@@ -93,23 +95,23 @@ pub struct Bm25 {
 }
 
 impl Bm25 {
-    /// For a term that `containing` of all `documents` have.
+    /// The score of a term that `containing` of all `documents` contain.
     pub fn new(config: &Config, documents: u64, containing: u64) -> Bm25 {
         Bm25 { k1: config.k1, documents, containing, idf: idf(documents, containing) }
     }
 
-    /// In a document whose occurrences of the term add up to `scaled` in all fields.
+    /// The score in a document; `scaled` is the sum of the scaled occurrences in all fields.
     #[inline]
     pub fn score(&self, scaled: f64) -> f64 {
         self.idf * self.saturation(scaled)
     }
 
-    /// What no document reaches, and *k1*: how soon it comes near.
+    /// The least upper bound of all scores, and *k1*, the speed of saturation.
     pub(crate) fn parameters(&self) -> (f64, f64) {
         (self.idf * (self.k1 + 1.0), self.k1)
     }
 
-    /// The same, in words.
+    /// Explains the score in words.
     pub(crate) fn explain(&self, term: &str, scaled: f64, fields: &[String]) -> String {
         format!(
             "{term}: idf {:.4} × tf {:.4}; {}; in {} of {} documents",

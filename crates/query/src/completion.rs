@@ -1,14 +1,14 @@
-//! Completion: what the word that somebody is typing may become.
+//! Completion: proposes endings for an unfinished word.
 //!
-//! The terms that begin so come from the titles first, then from all fields, those that most documents have first; a
-//! word that has outgrown its stem (`computin`) is found by its beginnings. What is given are words as written in the
-//! best documents (`written.rs`).
+//! The terms with the typed prefix are taken from titles first, then from all fields, the most frequent first. A
+//! word that is longer than its stem (`computin`) is found by its prefixes. The completions are words as written
+//! in the best documents (`written.rs`).
 //!
-//! What lives here: which words, and in which order. What does not: where the last word of a query begins (`language`).
+//! What lives here: the choice and order of words. What does not: finding the last word of a query (`language`).
 //!
-//! **Invariant.** What is given begins with what was typed, but for the capitals and accents that the analysis looks
-//! away from, and is longer. At most [`COMPLETIONS_MAX`] are given, and [`TERMS_TRIED_MAX`] terms of each are looked for
-//! in documents.
+//! **Invariant.** A completion is longer than the typed text and begins with it, apart from capitals and accents.
+//! There are at most [`COMPLETIONS_MAX`] completions, and documents are searched for at most [`TERMS_TRIED_MAX`]
+//! terms per source.
 
 use std::cmp::Reverse;
 
@@ -19,18 +19,19 @@ use crate::language::{LENGTH_BYTES_MAX, unfinished};
 use crate::written::Sought;
 use crate::{Hit, QueryError, Searcher, Stop};
 
-/// How many completions there are at most.
+/// Maximum number of completions.
 pub const COMPLETIONS_MAX: usize = 10;
-/// A single letter begins too many words to say anything.
+/// Shorter prefixes match too many words.
 const BEGINNING_CHARS_MIN: usize = 2;
-/// Terms of which words are looked for, once for titles and once for all fields.
+/// Maximum number of terms tried, once for titles and once for all fields.
 const TERMS_TRIED_MAX: usize = 20;
-/// A completion is computed for each letter that is typed, so it may take only this part of the steps of a query.
+/// Each typed letter starts a completion, so it gets only this fraction of the steps of a query.
 const PART_OF_QUERY: usize = 64;
 
 impl Searcher {
-    /// Whole queries that `text` may become when its last word is finished, the likeliest first; none if it ends behind a
-    /// word. `texts` gives the text of a document, where there is one. Once `stop` is set no more are looked for.
+    /// Returns whole queries that complete the last word of `text`, the likeliest first. Returns none if `text`
+    /// ends after a word. `texts` gives the text of a document if it exists. `stop` ends the search for further
+    /// completions.
     pub fn complete<E: From<QueryError>>(
         &self,
         text: &str,
@@ -39,7 +40,7 @@ impl Searcher {
     ) -> Result<Vec<String>, E> {
         let begun = unfinished(text).filter(|_| text.len() <= LENGTH_BYTES_MAX);
         let Some((at, field)) = begun else { return Ok(Vec::new()) };
-        // Of several words in one, as in scripts without spaces, the last is unfinished.
+        // In scripts without spaces a text may contain several words; the last one is unfinished.
         let mut last = None;
         self.analyzer.each(&text[at..], &mut |token| last = Some(at + token.start..at + token.end));
         let Some(typed) = last.filter(|last| last.end == text.len()) else {
@@ -80,7 +81,7 @@ impl Searcher {
         Ok(words.into_iter().map(|word| format!("{before}{word}")).collect())
     }
 
-    /// The terms that the beginning of a word may be of, those that most documents have first.
+    /// The terms that the beginning of a word may belong to, the most frequent first.
     fn terms_begun(
         &self,
         typed: &str,

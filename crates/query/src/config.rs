@@ -1,7 +1,7 @@
-//! The numbers that decide the order of results.
+//! Ranking parameters.
 //!
-//! **Invariant.** A configuration that was read from a file holds numbers that are neither negative nor, where they count in
-//! a score, greater than [`VALUE_MAX`], so every score is finite and not negative.
+//! **Invariant.** In a configuration from a file no number is negative, and the parameters of scores are at most
+//! [`VALUE_MAX`]. So every score is finite and not negative.
 
 use std::collections::BTreeMap;
 
@@ -10,59 +10,59 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{HalfLife, Weighting};
 
-/// The greatest number that makes any sense, by far: products of a few of them are still finite.
+/// Upper limit of parameters. Products of a few of them are still finite.
 const VALUE_MAX: f64 = 1e6;
 
-/// The most that tables may take.
+/// Maximum memory for tables.
 const TABLE_BYTES_MAX: u64 = 1 << 40;
 
 /// The longest time limit: an hour.
 const TIME_MS_MAX: u64 = 3_600_000;
 
-/// The rank that counts unless told otherwise.
+/// The rank that counts by default.
 const PAGERANK: &str = "pagerank";
 
 /// How results are scored; the formulas are in the headers of [`crate::bm25`] and [`crate::tf_idf`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Which plain words of a query a page must have.
+    /// Which plain words of a query a page must contain.
     #[serde(rename = "match")]
     pub matching: Match,
-    /// How words are weighed.
+    /// The term weighting model.
     pub model: Weighting,
-    /// How soon more occurrences of a word stop to count more: 0 at the first, large never.
+    /// How slowly the score saturates with more occurrences of a word: 0 is at the first one, a large value never.
     #[serde(deserialize_with = "not_negative")]
     pub k1: f64,
-    /// How much a field that is longer than the average is held against it, from 0 to 1.
+    /// Strength of length normalization in fields, from 0 to 1.
     #[serde(deserialize_with = "fraction")]
     pub b: f64,
-    /// What a word is worth in each field.
+    /// Weight of a word in each field.
     pub weights: FieldWeights,
-    /// What words beside each other in a query are worth where they are near each other in a page; 0: nothing.
+    /// Weight of the proximity of words that are neighbours in the query. 0 disables it.
     #[serde(deserialize_with = "not_negative")]
     pub proximity_weight: f64,
-    /// What the ranks of a page are worth beside its words, by their names; what is not named counts for nothing.
+    /// Weights of ranks of pages, by name. Ranks without a weight do not count.
     #[serde(deserialize_with = "not_negative_each")]
     pub ranks: BTreeMap<String, f64>,
-    /// What the rank of a page in a topic is worth, where a search chooses one.
+    /// Weight of the rank in a topic, for searches with a topic.
     #[serde(deserialize_with = "not_negative")]
     pub topic_weight: f64,
-    /// What it is worth to be as new as the newest page.
+    /// Freshness score of the newest page.
     #[serde(deserialize_with = "not_negative")]
     pub freshness_weight: f64,
-    /// How much older than the newest page one is that is worth half as much for it.
+    /// The difference in age that halves the freshness score.
     pub freshness_half_life: HalfLife,
-    /// How much memory tables of frequent words may take.
+    /// Maximum memory for tables of frequent words.
     #[serde(deserialize_with = "bytes")]
     pub table_bytes: u64,
-    /// How long the caller lets a search run; 0: as long as it takes. There is no clock in this crate: see [`crate::Stop`].
+    /// Time limit of a search, 0 for none. The caller enforces it with [`crate::Stop`].
     #[serde(deserialize_with = "milliseconds")]
     pub time_ms_max: u64,
 }
 
 impl Config {
-    /// Every key that is a number, with its value, and the least and the most that it may be.
+    /// Every key that is a number, with its value, minimum and maximum.
     #[expect(clippy::cast_precision_loss, reason = "what is beyond 2^53 is out of bounds")]
     pub fn ranges(&self) -> [(&'static str, f64, f64, f64); 13] {
         let FieldWeights { title, headings, body, url, anchor } = self.weights;
@@ -104,18 +104,18 @@ impl Default for Config {
     }
 }
 
-/// Which plain words of a query a page must have.
+/// Which plain words of a query a page must contain.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Match {
-    /// At least one. Joining words (`the`, `of`) count only where a query has no other words.
+    /// At least one. Function words (`the`, `of`) count only in queries of function words alone.
     #[default]
     Any,
-    /// All, joining words too.
+    /// All, including function words.
     All,
 }
 
-/// What a word is worth in each field; 0: nothing, but it still matches there.
+/// Weight of a word in each field. In a field of weight 0 a word still matches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FieldWeights {
@@ -131,7 +131,7 @@ pub struct FieldWeights {
     /// In the address.
     #[serde(deserialize_with = "not_negative")]
     pub url: f64,
-    /// In the text of the links that lead to the page.
+    /// In the text of links to the page.
     #[serde(deserialize_with = "not_negative")]
     pub anchor: f64,
 }

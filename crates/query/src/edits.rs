@@ -1,33 +1,34 @@
-//! Words that are an edit or two away from a word.
+//! Words at edit distance one or two from a word.
 //!
-//! An edit deletes, exchanges, replaces or inserts a letter (optimal string alignment). All words that are one edit away
-//! are given. Of those that are two edits away, those are given that need no new letter: both edits delete a letter,
-//! exchange two neighbours, or double a letter.
+//! An edit deletes, transposes, replaces or inserts a letter (optimal string alignment). All words at distance one
+//! are generated. At distance two, only words without new letters are generated: each edit deletes a letter,
+//! transposes two neighbours, or doubles a letter.
 //!
-//! **Invariant.** The number of words depends on the letters of the word alone, not on any lexicon.
+//! **Invariant.** The number of words depends only on the letters of the word, not on any lexicon.
 //!
-//! References: F. J. Damerau, "A technique for computer detection and correction of spelling errors", CACM 1964;
-//! P. Norvig, "How to write a spelling corrector", 2007.
+//! F. J. Damerau, "A technique for computer detection and correction of spelling errors", CACM 1964; P. Norvig,
+//! "How to write a spelling corrector", 2007.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-/// Code points that are looked at together for the letters of an alphabet.
+/// Unicode blocks of 2⁷ code points; the letters of a block are tried together.
 const BLOCK_BITS: u32 = 7;
-/// Blocks whose letters are tried: those of most letters of a word, as for Latin with accents.
+/// Number of blocks whose letters are tried: those with most letters of the word, such as Latin and its accents.
 const BLOCKS_MAX: usize = 2;
-/// Behind these blocks are scripts with too many letters to try each of them.
+/// The last letter of the blocks that are tried. Later scripts have too many letters.
 const LAST_ALPHABET: char = '\u{2dff}';
 
-/// Every word that is one edit away from `word`; a few of them twice.
+/// Every word at distance one from `word`, some of them twice.
 pub(crate) fn one_away(word: &str) -> Vec<String> {
     let letters: Vec<char> = word.chars().collect();
     let mut words = without_new_letters(&letters);
     for new in alphabet(&letters) {
         for at in 0..=letters.len() {
             let (before, behind) = letters.split_at(at);
-            // A letter beside an equal one was doubled, and one for itself is no edit.
+            // A letter next to an equal one is a doubled letter, generated above. Replacing a letter by itself is
+            // no edit.
             if before.last() != Some(&new) && behind.first() != Some(&new) {
                 words.push(join(&[before, &[new], behind]));
             }
@@ -42,7 +43,7 @@ pub(crate) fn one_away(word: &str) -> Vec<String> {
     words
 }
 
-/// The words that are two edits away from `word` and need no new letter.
+/// The words at distance two from `word` that need no new letter.
 pub(crate) fn two_away(word: &str) -> Vec<String> {
     let letters: Vec<char> = word.chars().collect();
     let once = distinct(without_new_letters(&letters), word);
@@ -51,7 +52,7 @@ pub(crate) fn two_away(word: &str) -> Vec<String> {
     twice.filter(|word| once.binary_search(word).is_err()).collect()
 }
 
-/// `letters` with one letter deleted, exchanged with the next one, or doubled.
+/// The words with one letter of `letters` deleted, doubled, or transposed with the next one.
 fn without_new_letters(letters: &[char]) -> Vec<String> {
     let mut words = Vec::new();
     for at in 0..letters.len() {
@@ -65,7 +66,7 @@ fn without_new_letters(letters: &[char]) -> Vec<String> {
     words
 }
 
-/// The letters of the alphabets that most of `letters` are from.
+/// The letters of the alphabets that contain most of `letters`.
 fn alphabet(letters: &[char]) -> Vec<char> {
     let block = |letter: char| u32::from(letter) >> BLOCK_BITS;
     let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
@@ -88,7 +89,7 @@ fn join(parts: &[&[char]]) -> String {
     text
 }
 
-/// The words in order, each once, without the word itself and without the empty one.
+/// Sorts the words and removes duplicates, the word itself and the empty word.
 fn distinct(mut words: Vec<String>, word: &str) -> Vec<String> {
     words.retain(|other| other != word && !other.is_empty());
     words.sort_unstable();
@@ -100,7 +101,7 @@ fn distinct(mut words: Vec<String>, word: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// Against all words of a small alphabet.
+    /// Compares with all words of a small alphabet.
     #[test]
     fn one_away_is_all_words_at_distance_one() {
         let mut words = vec![String::new()];

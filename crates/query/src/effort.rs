@@ -1,23 +1,23 @@
-//! Which parts of a text are cut into words for a snippet: what takes long is bounded.
+//! Bounds the work of word segmentation for a snippet.
 //!
-//! Thai, Lao, Khmer and Burmese are cut by neural models, which take more than a microsecond a byte; a mebibyte of them
-//! takes a second and a half, of any other script some hundredths. So the first [`BYTES_MAX`] bytes in their letters are
-//! cut as everything else is, and behind them only what stands between two spaces and may have a word that is sought,
-//! up to another [`SOUGHT_BYTES_MAX`]. What is left there counts as one long word between each two spaces.
+//! Thai, Lao, Khmer and Burmese are segmented by neural models, which take more than a microsecond a byte. A
+//! mebibyte takes 1.5 seconds; in any other script it takes hundredths of a second. So only the first
+//! [`BYTES_MAX`] bytes of such letters are segmented. After that, stretches between spaces are segmented if they
+//! may contain a query word, up to another [`SOUGHT_BYTES_MAX`] bytes. Any other stretch counts as one long word.
 //!
-//! **Invariant.** The parts follow each other, and together they are the text; of one that has no more such bytes than
-//! that they are the whole of it.
+//! **Invariant.** The parts are consecutive and together are the text. A text with at most [`BYTES_MAX`] such
+//! bytes is one part.
 
 use std::ops::Range;
 
-/// So many bytes in letters that a model cuts are cut in any case.
+/// This many bytes in letters of these scripts are always segmented.
 const BYTES_MAX: usize = 1 << 14;
-/// So many more where a word may be that is sought.
+/// Further bytes that are segmented in stretches that may contain a query word.
 const SOUGHT_BYTES_MAX: usize = 1 << 12;
-/// No more terms are looked for.
+/// Maximum number of terms to look for.
 const SOUGHT_MAX: usize = 8;
 
-/// Hands the parts of `text` to `each`, in order, and whether they are to be cut.
+/// Passes the parts of `text` to `each`, in order, with a flag for those to be segmented.
 pub(crate) fn parts(text: &str, terms: &[String], mut each: impl FnMut(Range<usize>, bool)) {
     if text.is_ascii() || cost(text) <= BYTES_MAX {
         return each(0..text.len(), true);
@@ -25,7 +25,7 @@ pub(crate) fn parts(text: &str, terms: &[String], mut each: impl FnMut(Range<usi
     let costly = terms.iter().filter(|term| term.contains(is_modelled));
     let sought: Vec<String> = costly.take(SOUGHT_MAX).map(|term| written(term)).collect();
     let (mut rest, mut sought_rest) = (BYTES_MAX, SOUGHT_BYTES_MAX);
-    // What is to be cut begins at `from`.
+    // `from` is the start of the text to be segmented next.
     let (mut from, mut start) = (0, 0);
     for stretch in text.split_inclusive(|letter: char| letter.is_ascii_whitespace()) {
         let (cost, end) = (cost(stretch), start + stretch.len());
@@ -34,7 +34,7 @@ pub(crate) fn parts(text: &str, terms: &[String], mut each: impl FnMut(Range<usi
         } else if cost <= sought_rest && sought.iter().any(|term| stretch.contains(term)) {
             (rest, sought_rest) = (0, sought_rest - cost);
         } else {
-            // One that no whole budget would do for is cut as far as it goes.
+            // A stretch that exceeds the whole budget is segmented up to the budget.
             let within = if cost > BYTES_MAX { rest } else { 0 };
             let middle = text.floor_char_boundary(start + within);
             if from < middle {
@@ -50,18 +50,18 @@ pub(crate) fn parts(text: &str, terms: &[String], mut each: impl FnMut(Range<usi
     }
 }
 
-/// How many bytes of a text are in letters that a model cuts.
+/// The number of bytes in letters that need a model.
 fn cost(text: &str) -> usize {
     text.chars().filter(|&letter| is_modelled(letter)).map(char::len_utf8).sum()
 }
 
-/// Whether it is a letter or a mark of Thai, Lao, Burmese or Khmer.
+/// Returns whether it is a letter or a mark of Thai, Lao, Burmese or Khmer.
 fn is_modelled(letter: char) -> bool {
     matches!(letter, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
         | '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aa7f}')
 }
 
-/// A term as it is mostly written: the one vowel of Thai and of Lao that analysis takes apart is one letter.
+/// A term in its usual spelling: analysis splits one vowel of Thai and of Lao that is usually one letter.
 fn written(term: &str) -> String {
     term.replace("\u{e4d}\u{e32}", "\u{e33}").replace("\u{ecd}\u{eb2}", "\u{eb3}")
 }

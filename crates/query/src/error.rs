@@ -1,15 +1,15 @@
-//! What can go wrong between a query's text and its answer.
+//! Errors of queries.
 //!
-//! **Invariant.** Whatever is wrong with the text of a query carries a column, counted in characters
-//! from 1, so that a page or a terminal can put a mark under it.
+//! **Invariant.** Every syntax error has a column, counted in characters from 1, so that a page or a terminal can
+//! mark it.
 
 use index::IndexError;
 
-/// Why a query has no answer.
+/// The reason why a query failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryError {
-    /// Nothing to search for: blank, or punctuation and signs only.
+    /// No words: the query is blank or has only punctuation and signs.
     #[error(
         "the query has no word in it: give at least one, which has a letter or a digit; punctuation and signs are no words"
     )]
@@ -19,7 +19,7 @@ pub enum QueryError {
         "column {column}: the query is too long, at most {bytes_max} bytes are read; leave out what follows"
     )]
     TooLong {
-        /// First character that is too much.
+        /// The first character beyond the limit.
         column: usize,
         /// The limit.
         bytes_max: usize,
@@ -29,16 +29,16 @@ pub enum QueryError {
         "column {column}: too many words, at most {max} are searched for; leave out this one and what follows"
     )]
     TooManyWords {
-        /// Where the first word too many begins.
+        /// Start of the first word beyond the limit.
         column: usize,
         /// The limit.
         max: usize,
     },
-    /// The words of the query are few, but analysis cuts them into more terms than
-    /// [`crate::TERMS_MAX`] (languages written without spaces).
+    /// The query has few words, but analysis splits them into more than [`crate::TERMS_MAX`] terms (languages
+    /// written without spaces).
     #[error("the query has {found} terms, at most {max} are searched for: leave some words out")]
     TooManyTerms {
-        /// How many there are.
+        /// The number of terms.
         found: usize,
         /// The limit.
         max: usize,
@@ -48,12 +48,12 @@ pub enum QueryError {
         "column {column}: parentheses nest too deep, at most {max} levels are read; leave some of them out"
     )]
     TooDeep {
-        /// The parenthesis that is too much.
+        /// The first parenthesis beyond the limit.
         column: usize,
         /// The limit.
         max: usize,
     },
-    /// A query that was built in a program nests deeper than any text could.
+    /// A query built by a program nests deeper than any text can.
     #[error("the query nests too deep, at most {max} levels are evaluated")]
     TooDeepTree {
         /// The limit.
@@ -93,62 +93,62 @@ pub enum QueryError {
     /// `title: x`, `site:(a b)`
     #[error("column {column}: `{name}:` must be followed at once by {what}")]
     Bare {
-        /// Where the name begins.
+        /// Start of the name.
         column: usize,
         /// The name before the colon.
         name: &'static str,
-        /// What may follow it.
+        /// The expected text.
         what: &'static str,
     },
-    /// `site:` and something that is no host.
+    /// `site:` with an invalid host.
     #[error("column {column}: `{found}` is not a host name; write for example site:example.org")]
     Site {
-        /// Where `site:` begins.
+        /// Start of `site:`.
         column: usize,
-        /// What follows it.
+        /// The invalid text.
         found: String,
     },
-    /// `site:` and a host with its port.
+    /// `site:` with a host and a port.
     #[error(
         "column {column}: `site:` takes a host without its port, which the index does not know; \
          write site:{host}"
     )]
     Port {
-        /// Where `site:` begins.
+        /// Start of `site:`.
         column: usize,
         /// The host.
         host: String,
     },
-    /// `lang:` and something that is no language code.
+    /// `lang:` with an invalid language code.
     #[error("column {column}: `{found}` is not a language code; write for example lang:en")]
     Language {
-        /// Where `lang:` begins.
+        /// Start of `lang:`.
         column: usize,
-        /// What follows it.
+        /// The invalid text.
         found: String,
     },
-    /// `filetype:` and something that is no ending of a file name.
+    /// `filetype:` with an invalid file extension.
     #[error(
         "column {column}: `{found}` is not the ending of a file name; write for example filetype:txt"
     )]
     FileType {
-        /// Where `filetype:` begins.
+        /// Start of `filetype:`.
         column: usize,
-        /// What follows it.
+        /// The invalid text.
         found: String,
     },
-    /// `link:` and something that is no address of the web.
+    /// `link:` with an invalid web address.
     #[error(
         "column {column}: `{found}` is not an address of the web; write for example link:https://example.org/page, \
          in quotation marks if there are parentheses in it"
     )]
     Link {
-        /// Where `link:` begins.
+        /// Start of `link:`.
         column: usize,
-        /// What follows it.
+        /// The invalid text.
         found: String,
     },
-    /// `date:` and something that is no date, or a range that ends before it begins.
+    /// `date:` with an invalid date, or a range that ends before it begins.
     #[error(
         "column {column}: `{found}` is not a date from {} to {}; write for example date:2026, date:2026-03-15, \
          date:2026-01..2026-03 or date:..2025",
@@ -156,9 +156,9 @@ pub enum QueryError {
         page::YEAR_LAST
     )]
     Date {
-        /// Where `date:` begins.
+        /// Start of `date:`.
         column: usize,
-        /// What follows it.
+        /// The invalid text.
         found: String,
     },
     /// `colour~3`
@@ -167,7 +167,7 @@ pub enum QueryError {
          or put it in quotation marks to search for it as it is"
     )]
     Distance {
-        /// Where the word begins.
+        /// Start of the word.
         column: usize,
         /// The word.
         word: String,
@@ -191,27 +191,27 @@ pub enum QueryError {
          put it before or behind the window"
     )]
     InWindow {
-        /// What cannot be there.
+        /// The misplaced part.
         column: usize,
         /// Its name.
         what: &'static str,
     },
-    /// The same in a query that was built in a program.
+    /// A negation or a filter in a window of a query that was built by a program.
     #[error("{what} has no place in a text, so it cannot stand in a window")]
     InWindowTree {
-        /// What cannot be there.
+        /// The misplaced part.
         what: String,
     },
-    /// Words next to each other, in an index that was made without positions.
+    /// A query for word positions in an index without them.
     #[error(
         "{what} means words near each other, and this index was imported without the places of words; \
          search for them one by one"
     )]
     NoPositions {
-        /// As the query says it.
+        /// The part of the query that needs positions.
         what: String,
     },
-    /// A document to explain that the index does not hold.
+    /// A document number that is not in the index.
     #[error("the index has no document {doc} in segment {segment}")]
     NoSuchDocument {
         /// Number of the segment.
@@ -225,8 +225,8 @@ pub enum QueryError {
 }
 
 impl QueryError {
-    /// Where the fault is in the text of the query, in characters from 1; `None` if the fault is
-    /// not at one place of the text.
+    /// The column of the error in the text of the query, in characters from 1. `None` if the error is not at one
+    /// place.
     pub fn column(&self) -> Option<usize> {
         match *self {
             Self::TooLong { column, .. }

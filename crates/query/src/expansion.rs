@@ -1,21 +1,22 @@
-//! Expansion: the terms of an index that a beginning of a word stands for, or a word but for some letters.
+//! Expansion: finds the index terms that match a prefix or a misspelt word.
 //!
-//! All segments and fields are gone through at once, in the order of terms, so that a term and how many documents have it
-//! are known before the next: what is kept is as many terms as are asked for, those that most documents have, however
-//! many there are. For a beginning that is a range of the lexicon. For a word but for some letters the rows of the
-//! table of edit distances are kept for each letter of the current term: the next term shares its beginning, and with
-//! that the rows. Where a whole row is too far away no term that begins so can be near, and the lexicon skips them all.
+//! The terms of all segments and fields are merged in sorted order. So the document frequency of a term is known
+//! before the next term, and only the most frequent terms are kept, however many match. For a prefix, the terms
+//! are a range of the lexicon. For a misspelt word, a table holds a row of edit distances for each letter of the
+//! current term. The next term shares a prefix with it, and so the rows of that prefix. If a whole row exceeds the
+//! distance, no term with this prefix can match, and the lexicon skips them all.
 //!
-//! The distance is that of the fewest letters inserted, left out, replaced, or exchanged with their neighbour (optimal
-//! string alignment), counted in characters.
+//! The distance is the least number of letters inserted, deleted, replaced, or transposed with a neighbour
+//! (optimal string alignment), counted in characters.
 //!
-//! What does not live here: how a word of a query becomes what is compared (`plan.rs`).
+//! Elsewhere: the analysis of the words of a query (`plan.rs`).
 //!
-//! **Invariant.** Time and memory are bounded whatever the index has: by [`STEPS_MAX`] terms looked at and [`FORMS_MAX`]
-//! kept for all words of a query together, and what is left out is said in a note. Filters are no forms of words.
+//! **Invariant.** Time and memory are bounded for any index: all words of a query together examine at most
+//! [`STEPS_MAX`] terms and keep at most [`FORMS_MAX`]. A note reports omitted terms. Filters are never forms of a
+//! word.
 //!
-//! Reference: B. J. Oommen, R. K. S. Loke, "Pattern recognition of strings with substitutions, insertions, deletions
-//! and generalized transpositions", 1997.
+//! B. J. Oommen, R. K. S. Loke, "Pattern recognition of strings with substitutions, insertions, deletions and
+//! generalized transpositions", 1997.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,45 +25,45 @@ use index::{FILTER_MARK, Field, Index, Terms};
 
 use crate::{QueryError, Stop};
 
-/// Terms kept for one word.
+/// Maximum number of terms for one word.
 pub(crate) const WORD_FORMS_MAX: usize = 1024;
-/// Terms kept for all words of a query: each is a list in every field.
+/// Maximum number of terms for all words of a query. Each term is a list in every field.
 const FORMS_MAX: usize = 4096;
-/// Terms looked at for all words of a query. To skip some is some of these.
+/// Maximum number of examined terms for all words of a query, including the cost of skips.
 const STEPS_MAX: usize = 1 << 22;
-/// What it costs to skip terms, in terms.
+/// Cost of a skip, in terms.
 const SKIP_STEPS: usize = 16;
 
-/// Finds the terms that words of one query stand for.
+/// Finds the index terms that match the words of one query.
 pub(crate) struct Expander<'a> {
     index: &'a Index,
     stop: &'a Stop,
     forms_max: usize,
     steps_max: usize,
-    /// What was found so far: a word that a query repeats is looked for once.
+    /// Results so far, so that a repeated word is expanded once.
     known: Vec<Known>,
-    /// What was left out.
+    /// Reports of omitted terms.
     pub(crate) notes: Vec<String>,
 }
 
-/// The terms of a pattern in some fields.
+/// The terms that match a pattern in some fields.
 struct Known {
     fields: Vec<Field>,
     pattern: Pattern,
     terms: Vec<String>,
 }
 
-/// What terms are compared with.
+/// A pattern for terms.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Pattern {
-    /// Terms that begin so.
+    /// Terms with this prefix.
     Beginning(String),
-    /// Terms at most so many letters away.
+    /// Terms within this edit distance.
     Near(String, u32),
 }
 
 impl<'a> Expander<'a> {
-    /// For a query with so many words that stand for others.
+    /// Shares the limits among the given number of words.
     pub(crate) fn new(index: &'a Index, words: usize, stop: &'a Stop) -> Expander<'a> {
         let words = words.max(1);
         let forms_max = (FORMS_MAX / words).clamp(1, WORD_FORMS_MAX);
@@ -70,7 +71,7 @@ impl<'a> Expander<'a> {
         Expander { index, stop, forms_max, steps_max, known: Vec::new(), notes: Vec::new() }
     }
 
-    /// The terms that `pattern` stands for in any of `fields`, in their order. `what` is how the query says it.
+    /// The terms that match `pattern` in any of `fields`, sorted. `what` is the text of the pattern in the query.
     pub(crate) fn expand(
         &mut self,
         what: &str,
@@ -110,7 +111,7 @@ impl<'a> Expander<'a> {
         Ok(terms)
     }
 
-    /// The terms that fit `pattern` in any of `fields`: those that most documents have.
+    /// The most frequent terms that match `pattern` in any of `fields`.
     pub(crate) fn most(&self, fields: &[Field], pattern: &Pattern) -> Result<Fitting, QueryError> {
         let mut merge = Merge::begin(self.index, fields, pattern, self.steps_max, self.stop)?;
         let mut best: BinaryHeap<Reverse<(u64, Reverse<String>)>> = BinaryHeap::new();
@@ -128,22 +129,22 @@ impl<'a> Expander<'a> {
     }
 }
 
-/// The terms that fit a pattern.
+/// The terms that match a pattern.
 pub(crate) struct Fitting {
-    /// Those that most documents have, with how many, most first; equals in the order of terms.
+    /// The most frequent terms with their document frequencies, in falling order. Ties are in the order of terms.
     pub(crate) most: Vec<(String, u64)>,
-    /// How many fit.
+    /// The number of all matching terms.
     count: u64,
-    /// Whether there may be more than were looked at.
+    /// Whether there may be more terms that were not examined.
     is_cut: bool,
 }
 
-/// The terms of several segments and fields that fit a pattern, in order.
+/// The matching terms of several segments and fields, in order.
 struct Merge<'a> {
     streams: Vec<Stream<'a>>,
     /// (term, stream).
     ahead: BinaryHeap<Reverse<(String, usize)>>,
-    /// How many terms may still be looked at.
+    /// The number of terms that may still be examined.
     steps_left: usize,
     stop: &'a Stop,
 }
@@ -181,7 +182,7 @@ impl<'a> Merge<'a> {
         Ok(())
     }
 
-    /// The next term, and how many documents have it in that field in which most have it.
+    /// Returns the next term and its document frequency, in the field where that is greatest.
     fn next(&mut self) -> Result<Option<(String, u64)>, QueryError> {
         let Some(Reverse((term, _))) = self.ahead.peek() else { return Ok(None) };
         let term = term.clone();
@@ -198,16 +199,16 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// The terms of one field of one segment that fit.
+/// The matching terms of one field of one segment.
 struct Stream<'a> {
     terms: Terms<'a>,
     field: Field,
-    /// `None` if all of them fit.
+    /// `None` if all of them match.
     table: Option<Table>,
 }
 
 impl Stream<'_> {
-    /// Moves to the next term that fits; false if there is none, or no time to find it.
+    /// Moves to the next matching term. Returns false at the end, or when steps or time run out.
     fn advance(&mut self, steps_left: &mut usize, stop: &Stop) -> Result<bool, QueryError> {
         let mut skip: Option<String> = None;
         loop {
@@ -237,17 +238,17 @@ impl Stream<'_> {
     }
 }
 
-/// What is behind all filters of the kind that `term` is; `None` if it is none.
+/// The first text after all filters of the kind of `term`. `None` if `term` is not a filter.
 fn behind_filters(term: &str) -> Option<String> {
     let at = term.find(FILTER_MARK)?;
     successor(&term[..at + FILTER_MARK.len()])
 }
 
-/// The least text that is greater than all that begin with `beginning`; `None` if there is none.
+/// The least text that is greater than all texts with this prefix. `None` if it does not exist.
 fn successor(beginning: &str) -> Option<String> {
     let mut chars: Vec<char> = beginning.chars().collect();
     while let Some(last) = chars.pop() {
-        // Between these two there are no characters.
+        // U+D800 to U+DFFF are not characters.
         let next =
             if last == '\u{d7ff}' { Some('\u{e000}') } else { char::from_u32(u32::from(last) + 1) };
         if let Some(next) = next {
@@ -257,25 +258,25 @@ fn successor(beginning: &str) -> Option<String> {
     None
 }
 
-/// What is to be done with a term.
+/// The next step after a term.
 enum Verdict {
     Fits,
-    /// It does not, but the next one may.
+    /// The term does not match, but the next one may.
     Next,
-    /// Nothing before this does.
+    /// No term before this one matches.
     Skip(String),
-    /// Nothing behind it does.
+    /// No later term matches.
     End,
 }
 
-/// The table of distances between the beginnings of a word and those of the current term.
+/// The table of distances between the prefixes of a word and those of the current term.
 #[derive(Debug)]
 struct Table {
     word: Vec<char>,
     distance_max: u32,
-    /// The current term, as far as it has been compared.
+    /// The compared prefix of the current term.
     term: Vec<char>,
-    /// For each beginning of `term`, the shortest first, its distance from each beginning of `word`.
+    /// For each prefix of `term`, the shortest first, its distances from all prefixes of `word`.
     rows: Vec<Vec<u32>>,
 }
 
@@ -305,7 +306,7 @@ impl Table {
         if fits { Verdict::Fits } else { Verdict::Next }
     }
 
-    /// The row of the letter that `term` ends with.
+    /// The row of the last letter of `term`.
     fn next_row(&self) -> Vec<u32> {
         let (letters, above) = (&self.term, &self.rows[self.rows.len() - 1]);
         let letter = letters[letters.len() - 1];
@@ -331,7 +332,7 @@ impl Table {
 mod tests {
     use super::*;
 
-    /// Every verdict on a sorted list of words is that of the distance itself, and skips none that fits.
+    /// Compares every verdict on a sorted list of words with the distance, and checks that no match is skipped.
     #[test]
     fn skipping_loses_nothing() {
         let letters = ['a', 'b', 'é', '\u{10ffff}'];

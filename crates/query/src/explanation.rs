@@ -1,21 +1,21 @@
-//! A score that accounts for itself.
+//! The explanation of a score as a sum of parts.
 //!
-//! What does not live here: any formula; whoever computes a number explains it (`bm25.rs`, `tree.rs`).
+//! Elsewhere: formulas. Each module explains the numbers that it computes (`bm25.rs`, `tree.rs`).
 //!
-//! **Invariant.** The value of a node that has parts is exactly their sum, added from the left.
+//! **Invariant.** The value of a node with parts is exactly their sum, added from the left.
 
 use std::fmt::{Display, Formatter};
 
 use serde::Serialize;
 
-/// A number and where it comes from.
+/// A number and its origin.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
-    /// What the value is.
+    /// A description of the value.
     pub what: String,
     /// The value.
     pub value: f64,
-    /// What it is the sum of; empty if it is not a sum.
+    /// The summands. Empty if the value is not a sum.
     pub parts: Vec<Explanation>,
 }
 
@@ -32,7 +32,7 @@ impl Explanation {
     }
 }
 
-/// A line a node, parts indented below their sum.
+/// One line per node, with parts indented below their sum.
 impl Display for Explanation {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         self.print(f, 0)

@@ -1,6 +1,6 @@
-//! A time as configurations have it: `30d`, `12h`, `2w`, `1y`.
+//! Durations in a configuration: `30d`, `12h`, `2w`, `1y`.
 //!
-//! **Invariant.** A [`HalfLife`] is from an hour to a hundred years, and reads what it prints.
+//! **Invariant.** A [`HalfLife`] is from an hour to a hundred years, and its printed form parses to itself.
 
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
@@ -11,19 +11,19 @@ const HOUR_S: u64 = 3600;
 const DAY_S: u64 = 24 * HOUR_S;
 /// The letters of the units, with their seconds, longest first.
 const UNITS: [(char, u64); 4] = [('y', 365 * DAY_S), ('w', 7 * DAY_S), ('d', DAY_S), ('h', HOUR_S)];
-/// The longest.
+/// Maximum.
 const SECONDS_MAX: u64 = 100 * 365 * DAY_S;
-/// What may be written.
+/// Describes the valid texts.
 const EXPECTED: &str = "a whole number of hours, days, weeks or years up to `100y`, such as `30d`";
 
-/// The time after which something is worth half as much.
+/// The time after which a score is halved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HalfLife {
     seconds: u64,
 }
 
 impl HalfLife {
-    /// What is left of 1 after so many seconds.
+    /// The fraction of 1 that is left after the given number of seconds.
     pub(crate) fn left_after(self, seconds: u64) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "a second in a million years")]
         let (age, half_life) = (seconds as f64, self.seconds as f64);

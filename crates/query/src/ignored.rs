@@ -1,4 +1,4 @@
-//! The joining words of English, which say nothing about the subject of a query.
+//! English function words, which do not identify the subject of a query.
 //!
 //! **Invariant.** Words are compared as terms, after the analysis of the collection.
 
@@ -13,7 +13,7 @@ const JOINING: &str = "a about above after again against all am an and any are a
     theirs them themselves then there these they this those through to too under until up very was we were what when \
     where which while who whom why will with would you your yours yourself yourselves";
 
-/// Their terms; no terms if the analysis is not of English.
+/// The terms of the function words. Empty if the analysis is not English.
 pub(crate) fn ignored_terms(analyzer: &Analyzer) -> BTreeSet<String> {
     if analyzer.stemmer() != "english" {
         return BTreeSet::new();

@@ -1,6 +1,6 @@
 //! Query language, operators, scoring, top-k retrieval, snippets.
 //!
-//! What lives here, in the order in which a query passes through:
+//! The stages of a query, in their order:
 //!
 //! - [`parse`]: parses text into a [`Query`];
 //! - [`Searcher::search`]: analyses the words as those of documents were and evaluates the query. If words decide,

@@ -1,28 +1,26 @@
-//! A query whose words have become terms: what the lists of an index can answer.
+//! The plan of a query: its words are replaced by index terms.
 //!
-//! What lives here: analysis of a query's words by the chain that analysed the documents, and the special
-//! terms of filters. What does not: posting lists. A plan is the same for every segment.
+//! What lives here: the analysis of query words, by the same chain as for documents, and the special terms of
+//! filters. What does not: posting lists. A plan is valid for every segment.
 //!
-//! In a sequence a document must have everything that is required and at least one of the plain words. Joining words
-//! (`ignored.rs`) are left out where other words are left.
+//! In a sequence, a document must contain everything that is required and at least one of the plain words.
+//! Function words (`ignored.rs`) are dropped if other words remain.
 //!
-//! Punctuation analyses to nothing and is left out. `state-of-the-art`, or a text in a script without spaces, analyses to
-//! several terms. Among other plain words each of them is a plain word. Alone, required or negated they are a phrase, but
-//! a text without spaces is several plain words also if it is alone.
+//! Punctuation has no terms and is dropped. `state-of-the-art`, or a text in a script without spaces, has several
+//! terms. Among other plain words, each of them is a plain word. Alone, required or negated, they are a phrase;
+//! but a text without spaces alone is several plain words.
 //!
-//! A word of which only the beginning is given, or which may differ in some letters, is one word in several *forms*: the
-//! terms of the index that it stands for (`expansion.rs`). A beginning is compared with terms as it is, without a
-//! stemmer; besides, it stands for the term that it is itself as a whole word. A word that may differ is compared as a
-//! term.
+//! A prefix or a fuzzy word is one word with several *forms*: the matching index terms (`expansion.rs`). A prefix
+//! is compared with terms without stemming; in addition it matches its own term as a whole word. A fuzzy word is
+//! compared as a term.
 //!
-//! Where words near each other count, words that stand beside each other in the query are pairs (`proximity.rs`).
+//! If proximity counts, neighbouring words of the query are pairs (`proximity.rs`).
 //!
-//! **Filters.** Whoever builds the index puts into [`Field::Url`] of each document, besides the
-//! analysed words of its address, terms as they stand, not analysed ([`Filter`]). No address and no text can pass for
-//! one; a test holds the analysis to that.
+//! **Filters.** The field [`Field::Url`] of each document contains, besides the words of its address, special
+//! terms that are not analysed ([`Filter`]). No address and no text has such a term; a test checks the analysis.
 //!
-//! **Invariant.** A plan has at most [`TERMS_MAX`] words, every leaf at least one. Each has at least one term, or
-//! forms that the index lacks.
+//! **Invariant.** A plan has at most [`TERMS_MAX`] words, and every leaf has at least one. A word has at least one
+//! term, or forms that are missing from the index.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +31,7 @@ use crate::expansion::{Expander, Pattern};
 use crate::language::{DEPTH_MAX, TERMS_MAX};
 use crate::{Config, Match, Query, QueryError, Stop};
 
-/// A level of parentheses parses to at most three levels of [`Query`]; the rest is room.
+/// A level of parentheses becomes at most three levels of [`Query`]; the rest is a margin.
 const TREE_DEPTH_MAX: usize = 4 * DEPTH_MAX;
 
 #[derive(Debug)]
@@ -46,66 +44,66 @@ pub(crate) enum Plan {
     Or(Vec<Plan>),
     AndNot(Box<Plan>, Box<Plan>),
     Not(Box<Plan>),
-    /// What a plan says, and more where these words stand near each other.
+    /// A plan whose score includes the proximity of these pairs.
     Close(Box<Plan>, Vec<Pair>),
 }
 
-/// Two words beside each other in a query.
+/// Two neighbouring words of a query.
 #[derive(Debug)]
 pub(crate) struct Pair {
-    /// As an explanation says it.
+    /// Text for explanations.
     pub(crate) what: String,
     pub(crate) terms: [String; 2],
-    /// Those in which both are asked, at least one.
+    /// The fields in which both words are searched, at least one.
     pub(crate) fields: Vec<Field>,
 }
 
 /// A word or a phrase, in any of some fields.
 #[derive(Debug)]
 pub(crate) struct Words {
-    /// As the query says it.
+    /// The text in the query.
     pub(crate) what: String,
     pub(crate) fields: Vec<Field>,
-    /// Each with its place in the phrase.
+    /// The terms, each with its offset in the phrase.
     pub(crate) terms: Vec<(u32, String)>,
-    /// Whether they are terms as they were written, and not what others stand for.
+    /// Whether these are the terms of the query itself, without expansion.
     pub(crate) is_plain: bool,
 }
 
-/// What stands somewhere in one of some fields.
+/// A part with positions, in any of some fields.
 #[derive(Debug)]
 pub(crate) struct Near {
-    /// As the query says it.
+    /// The text in the query.
     pub(crate) what: String,
-    /// The fields in which it can stand at all.
+    /// The fields in which it can occur.
     pub(crate) fields: Vec<Field>,
     pub(crate) part: Part,
 }
 
-/// What has a place in a text.
+/// A part of a query that has positions in a text.
 #[derive(Debug)]
 pub(crate) enum Part {
     /// Words next to each other.
     Words { field: Option<Field>, words: Vec<Word> },
-    /// Any of these.
+    /// A disjunction.
     Either(Vec<Part>),
-    /// All of these within so many positions, in this order or in any.
+    /// All parts within `width` positions, in this order or in any order.
     Window { ordered: bool, width: u32, parts: Vec<Part> },
 }
 
-/// A word, perhaps in several forms.
+/// A word, possibly in several forms.
 #[derive(Debug)]
 pub(crate) struct Word {
-    /// As the query says it.
+    /// The text in the query.
     pub(crate) what: String,
-    /// Its place in the phrase.
+    /// Its offset in the phrase.
     pub(crate) shift: u32,
-    /// The terms that it stands for.
+    /// The terms that match it.
     pub(crate) forms: Vec<String>,
 }
 
 impl Part {
-    /// Every word, in the order of the query.
+    /// Visits all words, in the order of the query.
     pub(crate) fn each_word<'p>(&'p self, visit: &mut dyn FnMut(&'p Word)) {
         match self {
             Part::Words { words, .. } => words.iter().for_each(visit),
@@ -117,7 +115,7 @@ impl Part {
         }
     }
 
-    /// Whether it can stand in a field.
+    /// Returns whether it can occur in a field.
     fn fits(&self, field: Field) -> bool {
         match self {
             Part::Words { field: wanted, .. } => wanted.is_none_or(|wanted| wanted == field),
@@ -126,7 +124,7 @@ impl Part {
         }
     }
 
-    /// Whether it is told by positions.
+    /// Returns whether matching it needs positions.
     pub(crate) fn needs_positions(&self) -> bool {
         match self {
             Part::Words { words, .. } => words.len() > 1,
@@ -136,19 +134,19 @@ impl Part {
     }
 }
 
-/// The plan of a query, with remarks for the user.
+/// The plan of a query, with notes for the user.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) plan: Plan,
-    /// The plan with every plain word required; `None` where that makes no difference.
+    /// The plan with all plain words required. `None` if it is the same.
     pub(crate) with_all: Option<Plan>,
-    /// What was left out, and what the index cannot answer.
+    /// Reports of omitted terms, and of filters that the index lacks.
     pub(crate) notes: Vec<String>,
 }
 
 impl Plan {
-    /// `ignored` are the joining words, as terms. `config` says which words are required, and whether words near each
-    /// other count. Once `stop` is set, words stand only for the terms found so far.
+    /// Builds the plan. `ignored` are the terms of function words. `config` defines which words are required and
+    /// whether proximity counts. After `stop`, words have only the forms found so far.
     pub(crate) fn build(
         query: &Query,
         analyzer: &Analyzer,
@@ -190,7 +188,8 @@ impl Plan {
         Ok(Planned { plan, with_all, notes })
     }
 
-    /// Every term of the plan's words, negated or not, filters not; each with the fields that it is asked in.
+    /// Visits every term of the plan's words, also negated ones but no filters, with the fields in which it is
+    /// searched.
     pub(crate) fn each_term<'p>(&'p self, visit: &mut dyn FnMut(&'p str, &'p [Field])) {
         match self {
             Plan::Words(words) => {
@@ -213,7 +212,7 @@ impl Plan {
         }
     }
 
-    /// The terms that a reader looks for: those that are not negated.
+    /// Collects the terms to highlight: those that are not negated.
     pub(crate) fn wanted_terms(&self, terms: &mut BTreeSet<String>) {
         match self {
             Plan::Words(_) | Plan::Near(_) => {
@@ -232,7 +231,7 @@ impl Plan {
     }
 }
 
-/// Returns whether a text has words with nothing between them.
+/// Returns whether a text has words without anything between them.
 fn is_unspaced(analyzer: &Analyzer, text: &str) -> bool {
     let (mut found, mut end) = (false, None);
     analyzer.each(text, &mut |token| {
@@ -242,7 +241,7 @@ fn is_unspaced(analyzer: &Analyzer, text: &str) -> bool {
     found
 }
 
-/// What is said of an index that has no filters of a kind.
+/// The note for an index without filters of a kind.
 fn absence(kind: Filter) -> String {
     let (name, what) = match kind {
         Filter::Site => ("site:", "the address of any page"),
@@ -254,7 +253,7 @@ fn absence(kind: Filter) -> String {
     format!("`{name}` chooses nothing here: this index does not know {what}")
 }
 
-/// How many words of a query stand for others.
+/// The number of prefixes and fuzzy words in a query.
 fn expanding(query: &Query) -> usize {
     let all = |queries: &[Query]| queries.iter().map(expanding).sum();
     match query {
@@ -276,35 +275,35 @@ struct Planner<'a> {
     ignored: &'a BTreeSet<String>,
     index: &'a Index,
     expander: Expander<'a>,
-    /// Kinds of filters that the query has and the index does not.
+    /// Kinds of filters in the query that the index lacks.
     absent: Vec<Filter>,
-    /// Whether words near each other count.
+    /// Whether proximity counts.
     pairing: bool,
-    /// Whether they would have, if the index knew where words stand.
+    /// Whether proximity was dropped because the index has no positions.
     unplaced: bool,
-    /// How many words the plan has so far.
+    /// The number of words in the plan so far.
     terms: usize,
     matching: Match,
-    /// How the plain words of a sequence are combined.
+    /// The operator that combines the plain words of a sequence.
     combine: fn(Vec<Plan>) -> Plan,
-    /// Whether a document may lack some plain word.
+    /// Whether a match may lack a plain word.
     is_optional: bool,
 }
 
-/// Which words of a text stand for others.
+/// Which words of a text are prefixes or fuzzy words.
 #[derive(Clone, Copy)]
 enum Forms {
     None,
-    /// Those that a star follows at once.
+    /// Words directly followed by `*`.
     Starred,
-    /// The last.
+    /// The last word.
     Beginning,
-    /// All, with so many letters.
+    /// All words, within this edit distance.
     Fuzzy(u32),
 }
 
 impl Planner<'_> {
-    /// `None`: nothing is left of it.
+    /// Plans a query. Returns `None` if nothing is left of it.
     fn plan(&mut self, query: &Query, depth: usize) -> Result<Option<Plan>, QueryError> {
         if depth > TREE_DEPTH_MAX {
             return Err(QueryError::TooDeepTree { max: TREE_DEPTH_MAX });
@@ -356,7 +355,7 @@ impl Planner<'_> {
         })
     }
 
-    /// A whole query, but for its negated parts.
+    /// Plans a query or a part that is not negated.
     fn wanted(&mut self, query: &Query, depth: usize) -> Result<Option<Plan>, QueryError> {
         match query {
             Query::Term { field: None, text }
@@ -368,7 +367,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Parts side by side: all that are required, and at least one of the plain words.
+    /// Plans a sequence: all required parts, and at least one of the plain words.
     fn sequence(&mut self, parts: &[Query], depth: usize) -> Result<Option<Plan>, QueryError> {
         let mut plans = Vec::with_capacity(parts.len());
         let mut left: Vec<&Query> = parts.iter().rev().collect();
@@ -404,7 +403,7 @@ impl Planner<'_> {
         Ok(close(one_or(required, Plan::And), pairs))
     }
 
-    /// The terms of a plain word among others.
+    /// The terms of a plain word in a sequence.
     fn plain(&mut self, text: &str) -> Vec<Plan> {
         let words = |term: String| Words {
             what: term.clone(),
@@ -417,7 +416,7 @@ impl Planner<'_> {
         terms.into_iter().map(|term| Plan::Words(words(term))).collect()
     }
 
-    /// A negated part. It has no score, and excludes the same documents whichever words are required.
+    /// Plans a negated part. It has no score, and it excludes the same documents whichever words are required.
     fn unwanted(&mut self, query: &Query, depth: usize) -> Result<Option<Plan>, QueryError> {
         let pairing = std::mem::replace(&mut self.pairing, false);
         let combine = std::mem::replace(&mut self.combine, Plan::Or);
@@ -427,7 +426,7 @@ impl Planner<'_> {
         plan
     }
 
-    /// The pairs of words side by side, if words near each other count.
+    /// The pairs of neighbouring words, if proximity counts.
     fn pairs<'p>(&mut self, plans: impl Iterator<Item = &'p Plan>) -> Vec<Pair> {
         let mut pairs = if self.pairing { pairs(plans) } else { Vec::new() };
         if !pairs.is_empty() && !self.index.segments().iter().all(Segment::has_positions) {
@@ -445,7 +444,7 @@ impl Planner<'_> {
         Ok(plans)
     }
 
-    /// What has a place in a text, in a window of `width` positions; `None`: nothing is left of it.
+    /// Plans a part with positions, in a window of `width` positions. Returns `None` if nothing is left of it.
     fn part(
         &mut self,
         query: &Query,
@@ -471,7 +470,7 @@ impl Planner<'_> {
             Query::Or(queries) => {
                 return Ok(one_or(self.parts(queries, width, depth)?, Part::Either));
             }
-            // All within a window that is all within a wider one.
+            // A window inside a wider window.
             Query::And(parts) | Query::Sequence(parts) => {
                 let parts = self.parts(parts, width, depth)?;
                 return Ok(window(false, width, parts));
@@ -500,7 +499,6 @@ impl Planner<'_> {
         Ok(parts)
     }
 
-    /// The words of a text.
     fn words(
         &mut self,
         field: Option<Field>,
@@ -544,7 +542,7 @@ impl Planner<'_> {
         Ok(words)
     }
 
-    /// The terms that begin as `word` does, and `term`, which it is itself.
+    /// The terms with the prefix `word`, and its own term `term`.
     fn beginning(
         &mut self,
         what: &str,
@@ -563,7 +561,7 @@ impl Planner<'_> {
         Ok(forms)
     }
 
-    /// Any of these filters, which are all of a kind.
+    /// A disjunction of filters of one kind.
     fn filters(
         &mut self,
         query: &Query,
@@ -581,7 +579,8 @@ impl Planner<'_> {
         Ok(one_or(terms.into_iter().map(filter).collect(), Plan::Or))
     }
 
-    /// Whether any document has one of these filters, or any other of their kind; of no documents nothing need be said.
+    /// Returns whether any document has one of these filters, or any other of this kind. An empty index needs no
+    /// note.
     fn knows(&self, kind: Filter, terms: &[String]) -> Result<bool, QueryError> {
         let asked: Vec<(Field, &str)> = terms.iter().map(|term| (Field::Url, &**term)).collect();
         for segment in self.index.segments() {
@@ -598,7 +597,7 @@ impl Planner<'_> {
     }
 }
 
-/// The words that stand beside each other, each pair once.
+/// The pairs of neighbouring words, each once.
 fn pairs<'p>(plans: impl Iterator<Item = &'p Plan>) -> Vec<Pair> {
     let (mut pairs, mut known) = (Vec::new(), BTreeSet::new());
     let mut last: Option<(&str, &[Field])> = None;
@@ -627,7 +626,7 @@ fn pairs<'p>(plans: impl Iterator<Item = &'p Plan>) -> Vec<Pair> {
     pairs
 }
 
-/// Whether it only chooses documents.
+/// Returns whether a plan has no score.
 fn is_filter(plan: &Plan) -> bool {
     match plan {
         Plan::Filter(_) | Plan::Not(_) => true,
@@ -637,7 +636,7 @@ fn is_filter(plan: &Plan) -> bool {
     }
 }
 
-/// The filters of a link; without a scheme, to either of the web.
+/// The filters of a link. Without a scheme, they are for both http and https.
 fn link_terms(url: &str) -> Vec<String> {
     if url.starts_with("http://") || url.starts_with("https://") {
         return vec![Filter::of_link(url)];
@@ -649,7 +648,7 @@ fn link_terms(url: &str) -> Vec<String> {
     ["http", "https"].into_iter().filter_map(of_scheme).collect()
 }
 
-/// Words of one form each are a phrase, and anything else is what it is.
+/// Makes a phrase of words with one form each, and a part with positions otherwise.
 fn leaf(what: String, part: Part) -> Plan {
     match part {
         Part::Words { field, words } if words.iter().all(|word| word.forms.len() == 1) => {
@@ -665,7 +664,7 @@ fn leaf(what: String, part: Part) -> Plan {
     }
 }
 
-/// A window; one word alone is in any.
+/// Makes a window. A single word needs none.
 fn window(ordered: bool, width: u32, mut parts: Vec<Part>) -> Option<Part> {
     match &parts[..] {
         [] => None,

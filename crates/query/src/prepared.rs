@@ -1,10 +1,10 @@
-//! A query that is ready to be answered: by the best documents, by their number, by why one of them is where it is.
+//! A planned query: finds the best documents, counts the matches, and explains scores.
 //!
-//! What lives here: a plan run over every segment, and what it says of one document. What does not: how a query becomes
-//! a plan (`plan.rs`), a tree (`tree.rs`), a number (`weighting.rs`).
+//! What lives here: the execution of a plan on every segment. What does not: plans (`plan.rs`), trees (`tree.rs`),
+//! scores (`weighting.rs`).
 //!
-//! **Invariant.** [`Prepared::best`] gives what [`Prepared::exhaustive`] gives, and [`Prepared::count`] counts what that
-//! visits: every document that matches and is not deleted. Deleted ones count in the statistics until their segment is
+//! **Invariant.** [`Prepared::best`] returns the result of [`Prepared::exhaustive`]. [`Prepared::count`] counts
+//! every matching document that is not deleted. Deleted documents count in the statistics until their segment is
 //! merged.
 
 use std::collections::BTreeSet;
@@ -20,42 +20,42 @@ use crate::{Explanation, Highlighter, Hit, Query, QueryError, Searcher, Stop, To
 /// A page of results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// How many documents match, on all pages; a lower bound if the answer is partial.
+    /// The number of matching documents on all pages. A lower bound if the answer is partial.
     pub total: u64,
-    /// How many of them have every plain word; `None` if all of them must.
+    /// The number of matches with all plain words. `None` if every match has them.
     pub with_all: Option<u64>,
-    /// Those of this page, best first.
+    /// The hits of this page, best first.
     pub hits: Vec<Hit>,
-    /// What was not done as the query says, in words: a line each.
+    /// Deviations from the query, a line each.
     pub notes: Vec<String>,
-    /// Whether the search was stopped before its end: other documents may match, and better.
+    /// Whether the search was stopped early. Other documents may match, even better ones.
     pub partial: bool,
 }
 
-/// How many documents match a query. It is greater if more of them have every word, or else if more match.
+/// Match counts of a query, compared by `with_all` and then by `total`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Matches {
-    /// Documents that match and have every plain word.
+    /// Matching documents with all plain words.
     pub with_all: u64,
-    /// All that match.
+    /// All matching documents.
     pub total: u64,
 }
 
-/// A query whose words are those of an index.
+/// A query that was planned for an index.
 pub struct Prepared<'a> {
     pub(crate) searcher: &'a Searcher,
     pub(crate) query: &'a Query,
     pub(crate) plan: Plan,
-    /// The plan with every plain word required, if that is another.
+    /// The plan with all plain words required, if it is a different one.
     pub(crate) with_all: Option<Plan>,
     pub(crate) notes: Vec<String>,
     pub(crate) stop: Stop,
 }
 
 impl Prepared<'_> {
-    /// The `k` best documents after the first `offset`, and how many match.
+    /// Returns the `k` best documents after the first `offset`, and the number of matches.
     pub fn search(&self, offset: usize, k: usize) -> Result<Answer, QueryError> {
-        // First the documents: if the search is stopped, some of them are more use than their number.
+        // The hits come first: a stopped search should return some, even without their number.
         let (hits, total) = if self.shape().is_some() {
             (self.best(offset, k)?, self.count()?)
         } else {
@@ -67,14 +67,15 @@ impl Prepared<'_> {
         Ok(Answer { total, with_all, hits, notes, partial: self.stop.is_set() })
     }
 
-    /// How the plan can be evaluated by block maxima, which are those of BM25F; `None` if it cannot.
+    /// The shape of the plan for pruning by block maxima, which are those of BM25F. `None` if pruning is
+    /// impossible.
     fn shape(&self) -> Option<Shape<'_>> {
         let is_bounded = self.searcher.config.model == Weighting::Bm25f;
         Shape::of(&self.plan).filter(|_| is_bounded)
     }
 
-    /// The `k` best documents after the first `offset`. What cannot be among them is left out where the query allows
-    /// it, which changes nothing but the time.
+    /// Returns the `k` best documents after the first `offset`, with dynamic pruning if possible. Pruning changes
+    /// only the time.
     pub fn best(&self, offset: usize, k: usize) -> Result<Vec<Hit>, QueryError> {
         if k == 0 {
             return Ok(Vec::new());
@@ -85,12 +86,12 @@ impl Prepared<'_> {
         Ok(best.into_hits(offset))
     }
 
-    /// The same, by looking at every document that matches.
+    /// Returns the `k` best documents after the first `offset` by scoring every match.
     pub fn exhaustive(&self, offset: usize, k: usize) -> Result<Vec<Hit>, QueryError> {
         Ok(self.walk(offset, k)?.0)
     }
 
-    /// The same, and how many documents match.
+    /// Scores every match. Returns the hits and the number of matches.
     fn walk(&self, offset: usize, k: usize) -> Result<(Vec<Hit>, u64), QueryError> {
         let Searcher { index, statistics, prior, .. } = self.searcher;
         let scorers = Scorers::gather(&self.plan, index, statistics, &self.stop)?;
@@ -116,17 +117,17 @@ impl Prepared<'_> {
         Ok((best.into_hits(offset), total))
     }
 
-    /// How many documents match.
+    /// Counts the matching documents.
     pub fn count(&self) -> Result<u64, QueryError> {
         self.count_of(&self.plan)
     }
 
-    /// How many documents match and have every plain word; `None` if all that match must.
+    /// Counts the matches with all plain words. Returns `None` if every match has them.
     pub fn count_with_all(&self) -> Result<Option<u64>, QueryError> {
         self.with_all.as_ref().map(|plan| self.count_of(plan)).transpose()
     }
 
-    /// How many documents match.
+    /// Counts the matches, with and without the requirement of all plain words.
     pub fn matches(&self) -> Result<Matches, QueryError> {
         let total = self.count()?;
         Ok(Matches { with_all: self.count_with_all()?.unwrap_or(total), total })
@@ -160,8 +161,8 @@ impl Prepared<'_> {
         Task { plan, shape, index, statistics, statics, workspaces, tables, stop }
     }
 
-    /// Why document `doc` of segment number `segment` has the score that [`Prepared::best`] gives it; 0 without parts if
-    /// it does not match.
+    /// Explains the score of document `doc` in segment number `segment`, as given by [`Prepared::best`]. The score
+    /// is 0 without parts if it does not match.
     pub fn explain(&self, segment: usize, doc: DocId) -> Result<Explanation, QueryError> {
         let Searcher { index, statistics, prior, .. } = self.searcher;
         let scorers = Scorers::gather(&self.plan, index, statistics, &self.stop)?;
@@ -186,7 +187,7 @@ impl Prepared<'_> {
         Ok(Explanation::sum(format!("score for {}", self.query), parts))
     }
 
-    /// Marks the words of the query in texts.
+    /// Returns a highlighter for the words of the query.
     pub fn highlighter(&self) -> Highlighter {
         let mut terms = BTreeSet::new();
         self.plan.wanted_terms(&mut terms);

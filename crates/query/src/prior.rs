@@ -1,12 +1,13 @@
-//! What documents are worth before any question: their ranks, their topic, how new they are.
+//! Static (query-independent) scores of documents: ranks, topic, freshness.
 //!
-//! > prior(d) = Σ_ranks weight · ln(1 + rank(d)) + topic_weight · ln(1 + topic(d)) + freshness_weight · 2^(–age(d)/h)
+//! > prior(d) = Σ_ranks weight · ln(1 + rank(d)) + topic_weight · ln(1 + topic(d)) + freshness_weight ·
+//! 2^(–age(d)/h)
 //!
-//! with ranks of which 1 is the average, in the order of their names; the age is that beside the newest document of the
-//! index, so that nothing changes as time goes by, and *h* the half-life.
+//! The average of each rank is 1, and ranks are added in the order of their names. The age is relative to the
+//! newest document of the index, so scores do not change with time. *h* is the half-life.
 //!
-//! **Invariant.** What [`Prior::explain`] says of a document is, to the last bit, what its static score is: both add up
-//! the same numbers in the same order. No number is negative.
+//! **Invariant.** The sum of [`Prior::explain`] is equal to the static score in every bit: both add the same
+//! numbers in the same order. No number is negative.
 
 use std::sync::Arc;
 
@@ -16,19 +17,18 @@ use page::Day;
 use crate::block_max::StaticScores;
 use crate::{Config, Explanation};
 
-/// For each segment and each document a rank, 1 being the average; what is missing, negative or not a number counts as
-/// 0.
+/// A rank for each document of each segment, with average 1. Missing, negative and undefined values count as 0.
 pub type RankValues = Vec<Vec<f32>>;
 
-/// All that is known of documents before any question.
+/// All static signals of documents.
 #[derive(Clone)]
 pub(crate) struct Prior {
     signals: Vec<Signal>,
-    /// Of each segment.
+    /// Scores of each segment.
     statics: Arc<Vec<StaticScores>>,
 }
 
-/// One number for each document, and what is made of it.
+/// A signal: a number for each document, with a weight and a curve.
 #[derive(Clone)]
 struct Signal {
     what: String,
@@ -37,17 +37,17 @@ struct Signal {
     values: Arc<RankValues>,
 }
 
-/// What a number is worth.
+/// The function from a number to a score.
 #[derive(Clone, Copy)]
 enum Curve {
-    /// ln(1 + x): ten times as much is not ten times as good.
+    /// ln(1 + x), so that tenfold ranks do not give tenfold scores.
     Logarithm,
-    /// Itself.
+    /// The number itself.
     Line,
 }
 
 impl Prior {
-    /// `ranks` are those that there are, by their names; they count as `config` says.
+    /// Takes the available ranks with their names. `config` sets their weights.
     pub(crate) fn new(
         index: &Index,
         config: &Config,
@@ -67,7 +67,7 @@ impl Prior {
         Ok(Prior::of(signals, index))
     }
 
-    /// The same with the rank in a topic.
+    /// Adds the rank in a topic.
     pub(crate) fn with_topic(
         &self,
         index: &Index,
@@ -97,12 +97,12 @@ impl Prior {
         Prior { signals, statics: Arc::new(statics) }
     }
 
-    /// By segment.
+    /// The static scores of each segment.
     pub(crate) fn statics(&self) -> &[StaticScores] {
         &self.statics
     }
 
-    /// The static score of a document as a sum; nothing if nothing counts.
+    /// Explains the static score of a document. Returns `None` without signals.
     pub(crate) fn explain(&self, segment: usize, doc: DocId) -> Option<Explanation> {
         let parts: Vec<_> =
             self.signals.iter().map(|signal| signal.explain(segment, doc)).collect();
@@ -111,13 +111,13 @@ impl Prior {
     }
 }
 
-/// From the left, as [`Explanation::sum`] adds.
+/// Adds from the left, as [`Explanation::sum`] does.
 fn sum(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, |sum, value| sum + value)
 }
 
 impl Signal {
-    /// `None` if it counts for nothing.
+    /// Returns `None` if the weight is 0.
     fn new(what: String, weight: f64, curve: Curve, values: RankValues) -> Option<Signal> {
         (weight > 0.0).then(|| Signal { what, weight, curve, values: Arc::new(values) })
     }
@@ -146,8 +146,8 @@ impl Signal {
     }
 }
 
-/// From 1 for the newest document that is not deleted, halved with every half-life that one is older; 0 without a date
-/// that a query could name.
+/// Freshness: 1 for the newest document that is not deleted, halved with every half-life of age. 0 if the date is
+/// missing or outside the range of queries.
 fn freshness(index: &Index, config: &Config) -> Result<RankValues, IndexError> {
     let mut dates: Vec<Vec<Option<i64>>> = Vec::new();
     for segment in index.segments() {

@@ -1,24 +1,25 @@
-//! What words that stand beside each other in a query add where they stand near each other in a document.
+//! Proximity: the score of neighbouring query words that are near each other in a document.
 //!
 //! ```text
 //! proximity(d)  = Σ_pairs proximity_weight · W(pair, d)
-//! nearness_f    = Σ 1 / distance²   over all places of both words in field f that are at most 5 apart
+//! nearness_f    = Σ 1 / distance²   over all positions of both words in field f that are at most 5 apart
 //! ```
 //!
-//! where W is what a word would be worth (`bm25.rs`, `tf_idf.rs`) that stood `nearness_f` times in each field and that as
-//! many documents had as have the more common word of the pair: so its idf is the lesser of both, and more of it counts
-//! less and less. With BM25F a pair adds at most `proximity_weight · idf · (k1 + 1)`.
+//! Here W is the score (`bm25.rs`, `tf_idf.rs`) of an imaginary word with frequency `nearness_f` in each field,
+//! and with the document frequency of the more common word of the pair. So its idf is the lesser of both, and its
+//! score saturates. With BM25F a pair adds at most `proximity_weight · idf · (k1 + 1)`.
 //!
-//! Pairs are plain words next to each other in a query; filters between them do not count. A pair counts in the fields in
-//! which both words are asked.
+//! Pairs are plain words next to each other in a query, ignoring filters. A pair counts in the fields in which
+//! both words are searched.
 //!
-//! What does not live here: which pairs there are (`plan.rs`). Without `proximity_weight`, or in an index of which a part
-//! does not know where words stand, there are none.
+//! Elsewhere: the choice of pairs (`plan.rs`). Without `proximity_weight`, or if a segment has no positions, there
+//! are no pairs.
 //!
-//! **Invariant.** What is added is finite and not negative, and no document is found or lost by it.
+//! **Invariant.** A proximity score is finite and not negative, and does not change which documents match.
 //!
-//! Y. Rasolofo, J. Savoy, "Term proximity scoring for keyword-based retrieval systems", ECIR 2003: the nearness of pairs
-//! within five words under the saturation of BM25, and the lesser of both weights. The sum over fields is ours.
+//! Y. Rasolofo, J. Savoy, "Term proximity scoring for keyword-based retrieval systems", ECIR 2003: the nearness of
+//! pairs within five words under the saturation of BM25, and the lesser of both weights. The sum over fields is
+//! ours.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +31,7 @@ use crate::stop::Until;
 use crate::weighting::{FieldWeighting, TermWeighting};
 use crate::{Explanation, QueryError};
 
-/// Words that are farther apart have nothing to do with each other.
+/// Maximum distance that counts.
 const DISTANCE_MAX: u32 = 5;
 
 /// Pairs of words in one segment.
@@ -44,7 +45,7 @@ pub(crate) struct Proximity<'a> {
 struct Near<'a> {
     what: &'a str,
     weighting: TermWeighting,
-    /// Each with the numbers of the lists of both words.
+    /// Each field with the numbers of the lists of both words.
     fields: Vec<(Field, FieldWeighting<'a>, [usize; 2])>,
 }
 
@@ -83,7 +84,7 @@ impl<'a> Proximity<'a> {
         Ok(Proximity { weight: scorers.proximity_weight(), lists, pairs: nears })
     }
 
-    /// What all pairs add in a document, which is not before the last one that was asked for.
+    /// The score of all pairs in a document. Documents must not descend.
     pub(crate) fn score(&mut self, doc: DocId) -> f64 {
         let mut sum = 0.0;
         for pair in &self.pairs {
@@ -93,7 +94,7 @@ impl<'a> Proximity<'a> {
         sum
     }
 
-    /// The same as a sum; `None` if no words are near each other.
+    /// Explains the score. Returns `None` if no words are near each other.
     pub(crate) fn explain(&mut self, doc: DocId) -> Option<Explanation> {
         let mut parts = Vec::new();
         for pair in &self.pairs {
@@ -114,7 +115,7 @@ impl<'a> Proximity<'a> {
 }
 
 impl Near<'_> {
-    /// What its nearness in all fields adds up to; `visit` sees it in each field where there is any.
+    /// Returns the scaled nearness, summed over all fields. Calls `visit` for each field with any.
     fn each_field(
         &self,
         lists: &mut [Places<'_>],
@@ -136,16 +137,16 @@ impl Near<'_> {
     }
 }
 
-/// Where a word stands in a field.
+/// The positions of a word in a field.
 struct Places<'a> {
     postings: Until<'a, Postings<'a>>,
-    /// The document that the positions are of.
+    /// The document of `positions`.
     read: Option<DocId>,
     positions: Vec<u32>,
 }
 
 impl Places<'_> {
-    /// Whether it stands in a document; if so, its positions are known.
+    /// Returns whether the word is in a document, and reads its positions.
     fn read(&mut self, doc: DocId) -> bool {
         if self.postings.skip_to(doc) != doc {
             return false;
@@ -158,7 +159,7 @@ impl Places<'_> {
     }
 }
 
-/// Σ 1 / distance² over all pairs of places, of which both ascend.
+/// Σ 1 / distance² over all pairs of positions. Both lists ascend.
 fn nearness(one: &[u32], other: &[u32]) -> f64 {
     let (mut sum, mut from) = (0.0, 0);
     for &place in one {
@@ -167,7 +168,7 @@ fn nearness(one: &[u32], other: &[u32]) -> f64 {
         }
         let near = other[from..].iter().map(|&there| (there, there.abs_diff(place)));
         let near = near.take_while(|&(there, distance)| there < place || distance <= DISTANCE_MAX);
-        // At the same place is the same word.
+        // Both words at one position are the same word.
         for (_, distance) in near.filter(|&(_, distance)| distance > 0) {
             sum += 1.0 / f64::from(distance * distance);
         }
@@ -175,7 +176,7 @@ fn nearness(one: &[u32], other: &[u32]) -> f64 {
     sum
 }
 
-/// What the pairs of a plan add at most, with BM25F.
+/// An upper bound of the proximity score of a plan, with BM25F.
 pub(crate) fn most(plan: &Plan, scorers: &Scorers<'_>) -> f64 {
     match plan {
         Plan::Close(plan, pairs) => {

@@ -1,9 +1,9 @@
-//! What a query's terms are worth, from the statistics of the whole index.
+//! Scorers of query terms, from the statistics of the whole index.
 //!
-//! What does not live here: the formulas (`bm25.rs`, `tf_idf.rs`).
+//! Elsewhere: the formulas (`bm25.rs`, `tf_idf.rs`).
 //!
-//! **Invariant.** Every term of the plan's words has its counts in the fields that it is asked in, also one that no
-//! document has.
+//! **Invariant.** Every term of the plan has counts in the fields in which it is searched, also a term without
+//! documents.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use crate::tf_idf::TfIdf;
 use crate::weighting::{FieldWeighting, TermWeighting};
 use crate::{Config, QueryError, Stop, Weighting};
 
-/// Terms that are looked up between two looks at a [`Stop`].
+/// Number of terms that are looked up between two checks of a [`Stop`].
 pub(crate) const TOGETHER: usize = 1024;
 
-/// What all terms have in common.
+/// Statistics that all terms share.
 pub(crate) struct Statistics {
     config: Config,
     documents: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Statistics {
     scales: [FieldScale; Field::ALL.len()],
 }
 
-/// For each field, in the order of [`Field::ALL`], how many documents have a term in it.
+/// Document frequencies of a term in each field, in the order of [`Field::ALL`].
 pub(crate) type Containing = [u64; Field::ALL.len()];
 
 impl Statistics {
@@ -43,17 +43,17 @@ impl Statistics {
         self.scales[field as usize]
     }
 
-    /// Whether a trace of a word, less than any occurrence, counts for nothing.
+    /// Returns whether a frequency near 0 gives a score near 0.
     pub(crate) fn is_gradual(&self) -> bool {
         self.config.k1 > 1e-6
     }
 
-    /// A term asked in `fields`.
+    /// The scorer of a term that is searched in `fields`.
     pub(crate) fn scorer(&self, fields: &[Field], containing: &Containing) -> Bm25 {
         Bm25::new(&self.config, self.documents, self.containing(fields, containing))
     }
 
-    /// A term that so many documents have.
+    /// The weighting of a term with this document frequency.
     fn weighting(&self, containing: u64) -> TermWeighting {
         match self.config.model {
             Weighting::Bm25f => {
@@ -63,8 +63,8 @@ impl Statistics {
         }
     }
 
-    /// How many documents have a term that is asked in `fields`: it is as rare as in that of them where most documents
-    /// have it. Fields of weight 0 do not matter, unless all do.
+    /// The document frequency of a term that is searched in `fields`: the greatest in any of them. Fields of
+    /// weight 0 do not count, unless all have weight 0.
     fn containing(&self, fields: &[Field], containing: &Containing) -> u64 {
         let counts = |field: &&Field| self.config.weights.of(**field) > 0.0;
         let most = |fields: &mut dyn Iterator<Item = &Field>| {
@@ -75,11 +75,11 @@ impl Statistics {
     }
 }
 
-/// The same, and counts of every term of a plan.
+/// The statistics, and the document frequencies of every term of a plan.
 pub(crate) struct Scorers<'p> {
     statistics: &'p Statistics,
     containing: BTreeMap<&'p str, Containing>,
-    /// Ends the search.
+    /// Stops the search.
     pub(crate) stop: &'p Stop,
 }
 
@@ -93,7 +93,7 @@ impl<'p> Scorers<'p> {
         let mut asked: Vec<(Field, &str)> = Vec::new();
         let mut containing: BTreeMap<&str, Containing> = BTreeMap::new();
         plan.each_term(&mut |term, fields| {
-            // Also one that is asked in no field at all, as in a window over different ones.
+            // A term may be searched in no field, as in a window over different ones.
             containing.insert(term, Containing::default());
             asked.extend(fields.iter().map(|&field| (field, term)));
         });
@@ -110,7 +110,7 @@ impl<'p> Scorers<'p> {
         Ok(Scorers { statistics, containing, stop })
     }
 
-    /// What an occurrence of any term counts in a field of a segment.
+    /// The weighting of occurrences in a field of a segment.
     pub(crate) fn in_field<'a>(
         &self,
         field: Field,
@@ -132,12 +132,12 @@ impl<'p> Scorers<'p> {
         self.statistics.weighting(self.statistics.containing(fields, &self.containing[term]))
     }
 
-    /// Of two words near each other: as if they were one, which as many documents have as have the more common.
+    /// The weighting of a pair of words: that of a word with the document frequency of the more common one.
     pub(crate) fn of_pair(&self, fields: &[Field], terms: [&str; 2]) -> TermWeighting {
         self.statistics.weighting(self.more_common(fields, terms))
     }
 
-    /// What such a pair is worth at most with BM25F.
+    /// An upper bound of the score of a pair with BM25F.
     pub(crate) fn most_of_pair(&self, fields: &[Field], terms: [&str; 2]) -> f64 {
         let Statistics { config, documents, .. } = self.statistics;
         let (most, _) = Bm25::new(config, *documents, self.more_common(fields, terms)).parameters();
@@ -153,8 +153,8 @@ impl<'p> Scorers<'p> {
         self.statistics.config.proximity_weight
     }
 
-    /// The scorer of a word in several forms, in these fields: as if they were one term, which as many documents have as
-    /// have any of them at the most.
+    /// The weighting of a word in several forms, in these fields: that of one term whose document frequency is the
+    /// sum over all forms.
     pub(crate) fn of_forms(&self, fields: &[Field], forms: &[String]) -> TermWeighting {
         let mut sums = Containing::default();
         for form in forms {

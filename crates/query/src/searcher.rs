@@ -1,10 +1,10 @@
-//! A query in, the best documents of all segments out.
+//! Searches one generation of an index.
 //!
-//! What lives here: what all queries to one generation have in common. What does not: how a query becomes a plan
-//! (`plan.rs`) and is answered (`prepared.rs`); what documents are worth without one (`prior.rs`).
+//! What lives here: state that all queries to one generation share. What does not: plans (`plan.rs`), answers
+//! (`prepared.rs`), static scores (`prior.rs`).
 //!
-//! **Invariant.** Nothing that is asked of it changes what it answers next. Nothing here asks whether the files of the
-//! index have been changed under it: whoever gives an answer away does.
+//! **Invariant.** A query does not change the answers to later queries. The caller checks that the index files are
+//! unchanged.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,11 +20,11 @@ use crate::prior::{Prior, RankValues};
 use crate::scorers::Statistics;
 use crate::{Config, Explanation, Hit, Query, QueryError, Stop};
 
-/// One generation of an index, ready to answer.
+/// A searcher for one generation of an index.
 ///
-/// Its answers are right if the files of the index still are what they were when it was opened. Whoever gives one away
-/// asks [`Index::intact`] first, once for all that was asked of the searcher for it, and gives that error instead of
-/// any other. It is not asked here: that takes longer than many a query.
+/// Its answers are valid only if the index files have not changed since they were opened. Before returning an
+/// answer, the caller must call [`Index::intact`] once and return its error instead of any other. Searches do not
+/// check it themselves, because the check takes longer than many queries.
 pub struct Searcher {
     pub(crate) index: Arc<Index>,
     pub(crate) analyzer: Analyzer,
@@ -39,8 +39,8 @@ pub struct Searcher {
 }
 
 impl Searcher {
-    /// `analyzer` is the chain that analysed the documents. `ranks` are those that there are, by their names, in any
-    /// order; the weights of `config` say which of them count, and whether the dates of all documents are read here.
+    /// `analyzer` is the chain that analysed the documents. `ranks` are the available ranks by name, in any order.
+    /// `config` sets their weights. If freshness counts, the dates of all documents are read here.
     pub fn new(
         index: Arc<Index>,
         analyzer: Analyzer,
@@ -60,7 +60,8 @@ impl Searcher {
         })
     }
 
-    /// The same generation in the order of a topic: `ranks` are those of the documents in it. All else is shared.
+    /// Returns a searcher in the order of a topic. `ranks` are the ranks of the documents in it. All other state
+    /// is shared.
     #[must_use]
     pub fn with_topic(&self, topic: &str, ranks: RankValues) -> Searcher {
         Searcher {
@@ -76,18 +77,18 @@ impl Searcher {
         }
     }
 
-    /// What it keeps in memory of words that were asked for often.
+    /// Reports the number and memory of the tables of frequent words.
     pub fn tables(&self) -> TablesReport {
         self.tables.report()
     }
 
-    /// As [`Searcher::prepare_until`], without an early end.
+    /// Prepares a query without a stop; see [`Searcher::prepare_until`].
     pub fn prepare<'a>(&'a self, query: &'a Query) -> Result<Prepared<'a>, QueryError> {
         self.prepare_until(query, &Stop::default())
     }
 
-    /// Makes a query ready: its words are analysed, and prefixes and fuzzy words are expanded. Once `stop` is set, this and
-    /// every method of the result end early, with what they have found.
+    /// Prepares a query: analyses its words and expands prefixes and fuzzy words. After `stop`, this and every
+    /// method of the result end early and return the results so far.
     pub fn prepare_until<'a>(
         &'a self,
         query: &'a Query,
@@ -98,17 +99,17 @@ impl Searcher {
         Ok(Prepared { searcher: self, query, plan, with_all, notes, stop: stop.clone() })
     }
 
-    /// The `k` best documents after the first `offset`, and how many match.
+    /// Returns the `k` best documents after the first `offset`, and the number of matches.
     pub fn search(&self, query: &Query, offset: usize, k: usize) -> Result<Answer, QueryError> {
         self.prepare(query)?.search(offset, k)
     }
 
-    /// As [`Prepared::best`].
+    /// See [`Prepared::best`].
     pub fn best(&self, query: &Query, offset: usize, k: usize) -> Result<Vec<Hit>, QueryError> {
         self.prepare(query)?.best(offset, k)
     }
 
-    /// As [`Prepared::exhaustive`].
+    /// See [`Prepared::exhaustive`].
     pub fn exhaustive(
         &self,
         query: &Query,
@@ -118,12 +119,12 @@ impl Searcher {
         self.prepare(query)?.exhaustive(offset, k)
     }
 
-    /// How many documents match.
+    /// Counts the matching documents.
     pub fn count(&self, query: &Query) -> Result<u64, QueryError> {
         self.prepare(query)?.count()
     }
 
-    /// As [`Prepared::explain`].
+    /// See [`Prepared::explain`].
     pub fn explain(
         &self,
         query: &Query,

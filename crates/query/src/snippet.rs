@@ -1,15 +1,13 @@
-//! Snippets: the place of a text that has most of a query, with the words marked.
+//! Snippets: the best passage of a text for a query, with its words highlighted.
 //!
-//! A word is marked when its analysed form is a term of the query, so stems and accents are met as the
-//! index meets them. The window is chosen among all stretches of text that fit, by (1) how many
-//! different terms it has, (2) how many marked words, (3) how close together they stand, (4) how
-//! early it comes; then it is widened with the words around until it is full, beginning rather
-//! at the beginning of a block than before. One pass of analysis and one of two pointers: linear in the text, and where
-//! analysis takes long it is bounded (`effort.rs`).
+//! A word is highlighted if its analysed form is a term of the query, so stems and accents match as in the index.
+//! Among all windows that fit, the best one has (1) the most different terms, (2) the most highlighted words, (3)
+//! the shortest span, (4) the earliest place. It is then widened by neighbouring words until it is full,
+//! preferably from the beginning of a block. One pass of analysis and one of two pointers: linear in the text.
+//! Slow analysis is bounded (`effort.rs`).
 //!
-//! **Invariant.** A snippet has at most the characters asked for, ellipses included, and is cut
-//! between words (inside one only if not even one word fits). The pieces of [`Highlighter::mark`] put
-//! together are its text.
+//! **Invariant.** A snippet has at most the requested number of characters, ellipses included. It is cut between
+//! words, or inside one if no word fits. The pieces of [`Highlighter::mark`] together are its text.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -19,15 +17,15 @@ use serde::Serialize;
 
 use crate::{Stop, effort};
 
-/// No more than this much of a text is looked at for a snippet.
+/// Maximum part of a text that is searched for a snippet.
 const TEXT_BYTES_MAX: usize = 1 << 20;
-/// What stands for the text that was left out before and after.
+/// Ellipses before and after the snippet.
 const ELLIPSES: (&str, &str) = ("… ", " …");
 const ELLIPSES_CHARS: usize = 4;
-/// Longer runs of punctuation beside a word do not belong to it.
+/// Longer runs of punctuation are not part of the word beside them.
 const PUNCTUATION_BYTES_MAX: usize = 8;
 
-/// A stretch of text that is all marked or all not.
+/// A piece of text that is entirely highlighted or not at all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Piece {
     /// Never empty.
@@ -36,7 +34,7 @@ pub struct Piece {
     pub highlighted: bool,
 }
 
-/// Marks the words of one query; made by [`crate::Prepared::highlighter`].
+/// Highlights the words of one query. Created by [`crate::Prepared::highlighter`].
 pub struct Highlighter {
     analyzer: Analyzer,
     /// Sorted.
@@ -49,14 +47,14 @@ impl Highlighter {
         Highlighter { analyzer, terms: terms.into_iter().collect(), stop }
     }
 
-    /// The whole text.
+    /// Returns the whole text in pieces.
     pub fn mark(&self, text: &str) -> Vec<Piece> {
         let mut pieces = Pieces::default();
         pieces.push_marked(text, 0..text.len(), &self.words(text), str::to_owned);
         pieces.0
     }
 
-    /// The best `chars_max` characters of the text, white space collapsed.
+    /// Returns the best `chars_max` characters of the text, with white space collapsed.
     pub fn snippet(&self, text: &str, chars_max: usize) -> Vec<Piece> {
         let text = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
         let words = self.words(text);
@@ -87,7 +85,7 @@ impl Highlighter {
 
     fn words(&self, text: &str) -> Vec<Word> {
         let mut words = Words { text, list: Vec::new(), counted: 0, chars: 0 };
-        // Then nothing is marked, and a snippet is the beginning of its text.
+        // Without words nothing is highlighted, and a snippet is the beginning of its text.
         if self.stop.is_set() {
             return Vec::new();
         }
@@ -105,11 +103,11 @@ impl Highlighter {
     }
 }
 
-/// The words of a text, as they come.
+/// Collects the words of a text.
 struct Words<'a> {
     text: &'a str,
     list: Vec<Word>,
-    /// So many bytes are so many characters.
+    /// The first `counted` bytes are `chars` characters.
     counted: usize,
     chars: usize,
 }
@@ -147,13 +145,13 @@ struct Word {
     /// Its bytes in the text.
     start: usize,
     end: usize,
-    /// The same with the punctuation that belongs to it.
+    /// The word with its punctuation.
     from: usize,
     to: usize,
     /// `from` and `to` in characters.
     chars_from: usize,
     chars_to: usize,
-    /// Which term of the query it is.
+    /// The number of its query term.
     term: Option<usize>,
 }
 
@@ -163,8 +161,8 @@ impl Word {
     }
 }
 
-/// How many bytes of what stands between two words belong to the first, and how many to the
-/// second: the punctuation that touches them, that which touches both to the first, if there is one.
+/// Splits the gap between two words: the bytes of punctuation that belong to the first word and to the second.
+/// Punctuation that touches both belongs to the first.
 fn share(gap: &str, is_first_gap: bool) -> (usize, usize) {
     let within = |bytes: usize| if bytes > PUNCTUATION_BYTES_MAX { 0 } else { bytes };
     let before = gap.find(char::is_whitespace);
@@ -176,7 +174,7 @@ fn share(gap: &str, is_first_gap: bool) -> (usize, usize) {
     }
 }
 
-/// First and last word of the best window of `budget` characters, both marked; `None` if no marked
+/// The first and last word of the best window of `budget` characters, both highlighted. `None` if no highlighted
 /// word fits.
 fn best_window(words: &[Word], terms: usize, budget: usize) -> Option<(usize, usize)> {
     let marked: Vec<(usize, usize)> =
@@ -207,7 +205,7 @@ fn best_window(words: &[Word], terms: usize, budget: usize) -> Option<(usize, us
     best.map(|(_, window)| window)
 }
 
-/// Takes in words around the window while it has at most `budget` characters.
+/// Widens the window by neighbouring words while it has at most `budget` characters.
 fn widen(
     text: &str,
     words: &[Word],
@@ -248,7 +246,7 @@ fn collapse(text: &str) -> String {
     collapsed
 }
 
-/// Pieces, neighbours alike joined.
+/// Pieces; equally highlighted neighbours are joined.
 #[derive(Default)]
 struct Pieces(Vec<Piece>);
 
@@ -261,7 +259,7 @@ impl Pieces {
         }
     }
 
-    /// The `window` of `text`, its marked words highlighted, each stretch written by `print`.
+    /// Appends the `window` of `text` with its query words highlighted. `print` formats each piece.
     fn push_marked(
         &mut self,
         text: &str,

@@ -1,14 +1,14 @@
 //! A window, or a word in several forms, in one field of one segment.
 //!
-//! What lives here: which list goes where, and how often each word stands in the current document. What does not: how
-//! intervals are found (`operators`), scores (`tree.rs`).
+//! What lives here: the lists of the operators, and the frequency of each word in the current document. What does
+//! not: intervals (`operators`), scores (`tree.rs`).
 //!
-//! A word in several forms scores as one term would (`bm25.rs`): its frequency is that of all forms together, and n(t) is the
-//! sum of those of its forms, at most N. A window scores as a phrase does: in each field where it stands, each of its words
-//! counts with all its occurrences there.
+//! A word in several forms is scored as one term (`bm25.rs`): its frequency is the sum over all forms, and n(t) is
+//! the sum over its forms, at most N. A window is scored as a phrase: in each field that contains it, each of its
+//! words counts with all its occurrences there.
 //!
-//! **Invariant.** A word counts if the document is a candidate of every operand that it is a part of: of alternatives
-//! those that have all their words there.
+//! **Invariant.** A word counts if the document is a candidate of every operand that contains it. Of alternatives,
+//! those with all their words count.
 
 use index::{DocId, DocIterator, Field, Frequencies, Postings, Segment};
 
@@ -17,15 +17,15 @@ use crate::plan::Part;
 use crate::stop::Until;
 use crate::{QueryError, Stop};
 
-/// What has a place in a field.
+/// A part with positions, in one field.
 pub(crate) struct Spans<'a> {
     node: Node<'a>,
-    /// At most this many documents, by the sizes of the lists.
+    /// An upper bound of the number of documents, from the sizes of the lists.
     pub(crate) cost: u64,
 }
 
 enum Node<'a> {
-    /// With the number of the first of them.
+    /// With the number of the first word.
     Words(Adjacent<Forms<Until<'a, Postings<'a>>>>, usize),
     Either(Either<Spans<'a>>),
     Unordered(Unordered<Spans<'a>>),
@@ -33,7 +33,7 @@ enum Node<'a> {
 }
 
 impl<'a> Spans<'a> {
-    /// Words are numbered in the order of the query; `next` is the number of the next one.
+    /// Builds a part. Words are numbered in the order of the query, from `next` on.
     pub(crate) fn build(
         part: &Part,
         segment: &'a Segment,
@@ -80,7 +80,7 @@ impl<'a> Spans<'a> {
         })
     }
 
-    /// Hands the number of each word that counts in the current document to `visit`, and how often it stands there.
+    /// Calls `visit` with the number and frequency of each word that counts in the current document.
     pub(crate) fn each_frequency(&mut self, visit: &mut impl FnMut(usize, u32)) {
         match &mut self.node {
             Node::Words(words, number) => {
@@ -99,7 +99,7 @@ impl<'a> Spans<'a> {
     }
 }
 
-/// The lists of the forms of a word, or of the first of them if it is time to stop.
+/// Opens the lists of the forms of a word. After a stop, some are missing.
 fn open<'a>(
     forms: &[String],
     segment: &'a Segment,

@@ -1,31 +1,31 @@
 //! Stopping a search that is under way.
 //!
-//! A search looks at its [`Stop`] in every loop that can be long. Once it is set the search ends early and returns what it
-//! has found. Lists of documents end at once ([`Until`]), so every operator over them ends as well.
+//! A search checks its [`Stop`] in every loop that may be long. Once it is set, the search ends early and returns
+//! its results so far. Lists of documents end at once ([`Until`]), and so does every operator over them.
 //!
-//! There are no clocks and deadlines here: the caller decides when to stop.
+//! This module has no clocks: the caller decides when to stop.
 //!
-//! **Invariant.** A set flag stays set. So a result is right if the flag is not set after it was computed.
+//! **Invariant.** A set flag stays set. So a result is complete if the flag is not set after it was computed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use index::{DocId, DocIterator, END, Frequencies, Positions};
 
-/// A flag that ends searches. Its clones share the flag. A new one is not set.
+/// A flag that stops searches. Clones share the flag. It starts unset.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<Flag>);
 
 #[derive(Debug, Default)]
 struct Flag {
     is_set: AtomicBool,
-    /// How often it was looked at, and at which look it is set.
+    /// The number of checks, and the check at which the flag is set.
     #[cfg(test)]
     looks: (std::sync::atomic::AtomicU64, Option<u64>),
 }
 
 impl Stop {
-    /// Ends every search that looks at this flag.
+    /// Stops every search that checks this flag.
     pub fn set(&self) {
         self.0.is_set.store(true, Ordering::Relaxed);
     }
@@ -47,12 +47,12 @@ pub(crate) struct Until<'a, P> {
 }
 
 impl<'a, P> Until<'a, P> {
-    /// Ends `list` at `stop`.
+    /// Returns `list` with an end at `stop`.
     pub(crate) fn new(list: P, stop: &'a Stop) -> Until<'a, P> {
         Until { list, stop }
     }
 
-    /// The list, wherever it is.
+    /// The list, without a check.
     pub(crate) fn list(&self) -> &P {
         &self.list
     }

@@ -1,16 +1,16 @@
-//! Suggestions: a query that finds more, for a query that finds little.
+//! Suggestions: corrected queries for queries with few results.
 //!
-//! A plain word that few documents have may be misspelt. Its candidates are the words that are one edit away, and only
-//! if that gives no suggestion, words that are two edits away (`edits.rs`). Each candidate is analysed and looked up in
-//! the lexicon, and the term that most documents have is taken.
+//! A plain word in few documents may be misspelt. Its candidates are the words at edit distance one and, without a
+//! suggestion from these, at distance two (`edits.rs`). Each candidate is analysed and looked up in the lexicon.
+//! The most frequent term is taken.
 //!
-//! What lives here: which words are doubted, and the choice among candidates. What does not: results, which a
-//! suggestion never changes.
+//! What lives here: the choice of doubtful words and of candidates. What does not: results, which a suggestion
+//! never changes.
 //!
-//! **Invariant.** A suggestion is better than the query by the order of [`Matches`], and parses to the query that was
-//! counted. Words that are negated, in phrases, with a star or a distance, or with digits stay as they are. The work is
-//! bounded whatever the query and the lexicon: at most [`WORDS_MAX`] words are changed, [`LOOKUPS_MAX`] keys looked up at
-//! each distance, and [`WORDS_MAX`] + 1 queries counted. Of several segments the largest are looked up first.
+//! **Invariant.** A suggestion is better than the query in the order of [`Matches`], and parses to the query that
+//! was counted. Words that are negated, in phrases, with `*`, `~` or digits stay unchanged. The work is bounded
+//! for any query and lexicon: at most [`WORDS_MAX`] words are changed, [`LOOKUPS_MAX`] keys looked up at each
+//! distance, and [`WORDS_MAX`] + 1 queries counted. The largest segments are looked up first.
 
 use std::cmp::Reverse;
 
@@ -21,52 +21,53 @@ use crate::edits;
 use crate::written::Sought;
 use crate::{Hit, Matches, Query, QueryError, Searcher, Stop, parse};
 
-/// With fewer results that have all words a query gets a suggestion, where there is one.
+/// A query with fewer results that have all words may get a suggestion.
 pub const FEW_RESULTS: u64 = 3;
-/// A word that more documents have is not doubted. One that any document has is doubted only if nothing is found.
+/// Maximum document frequency of a doubtful word. A word with any documents is doubtful only in a query without
+/// results.
 const RARE_DOCUMENTS: u64 = 2;
-/// A known word is changed only to a word in more than this many times as many documents.
+/// A known word is replaced only by a word with more than this many times its document frequency.
 const TIMES_COMMONER: u64 = 10;
-/// A shorter word is near too many others.
+/// Shorter words are similar to too many others.
 const WORD_CHARS_MIN: usize = 3;
-/// A longer word is no misspelt word.
+/// Longer words are not corrected.
 const WORD_CHARS_MAX: usize = 32;
-/// A word of at least this length may be two edits away.
+/// Words of at least this length are corrected up to distance two.
 const LONG_CHARS: usize = 5;
-/// Words of a query that may be changed. Each takes some 0.4 ms.
+/// Maximum number of words to change. Each takes about 0.4 ms.
 const WORDS_MAX: usize = 2;
-/// Keys that are looked up for all words of a query, at one distance.
+/// Maximum number of lookups for all words of a query, at one distance.
 const LOOKUPS_MAX: usize = 1 << 14;
-/// Terms of which a written word is looked for, for each word of a query.
+/// Maximum number of terms per query word for which a written form is searched.
 const TERMS_TRIED_MAX: usize = 2;
 
-/// A query that was perhaps meant.
+/// A corrected query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Suggestion {
-    /// As it can be typed.
+    /// The query as text.
     pub query: String,
-    /// How many documents match it.
+    /// The number of matching documents.
     pub total: u64,
 }
 
-/// A plain word of a query that few documents have.
+/// A plain word of a query that may be misspelt.
 struct Doubtful {
     field: Option<Field>,
     text: String,
-    /// How many documents have it.
+    /// Its document frequency.
     documents: u64,
 }
 
-/// A doubtful word, and the word that was perhaps meant.
+/// A doubtful word and its correction.
 struct Change {
     word: Doubtful,
     meant: String,
 }
 
 impl Searcher {
-    /// Suggests a query near `query`, which has `found` results. `None` if enough of them have all words, or if no query
-    /// near it has more. `texts` gives the text of a document, where there is one: words are suggested as they are written
-    /// there or in titles. Once `stop` is set there is no suggestion.
+    /// Suggests a correction of `query`, which has `found` results. Returns `None` if enough of them have all
+    /// words, if no correction has more, or after `stop`. `texts` gives the text of a document if it exists:
+    /// corrections are written as in these texts or in titles.
     pub fn suggest<E: From<QueryError>>(
         &self,
         query: &Query,
@@ -90,7 +91,7 @@ impl Searcher {
         Ok(self.first_better(query, found, &changes, stop)?)
     }
 
-    /// The first plain words that no document has, and where the query has no results, those that few documents have.
+    /// The first plain words without documents. If the query has no results, rare words count too.
     fn doubtful(&self, query: &Query, total: u64) -> Result<Vec<Doubtful>, QueryError> {
         let most = if total == 0 { RARE_DOCUMENTS } else { 0 };
         let mut words: Vec<(Option<Field>, String)> = Vec::new();
@@ -117,7 +118,7 @@ impl Searcher {
         Ok(doubtful)
     }
 
-    /// The word that was perhaps meant by `word`.
+    /// Finds the correction of a word.
     fn meant<E: From<QueryError>>(
         &self,
         word: &Doubtful,
@@ -130,7 +131,7 @@ impl Searcher {
         let least = word.documents * TIMES_COMMONER;
         for away in [edits::one_away, edits::two_away] {
             let mut words = away(&typed);
-            // Each is looked up in titles and in texts.
+            // Each word is looked up in two fields: titles and texts.
             words.truncate(lookups / 2);
             let terms = self.terms_of(&words);
             for term in self.commonest(&terms, word.field, lookups)? {
@@ -144,7 +145,7 @@ impl Searcher {
                 let fits = |word: &str| forms.contains(&&*self.plain.terms(word).concat());
                 let sought = Sought { term, fields: &fields, typed: &word.text, fits: &fits };
                 let meant = match forms[..] {
-                    // Texts tell which of several forms are words, and whether a stem is one.
+                    // Texts show which of several forms are words, and whether a stem is one.
                     [form] if form != term || self.analyzer.stemmer() == "none" => {
                         let written = self.written(&sought, &mut |_| Ok::<_, E>(None), stop)?;
                         written.into_iter().next().or_else(|| Some(form.to_owned()))
@@ -162,21 +163,20 @@ impl Searcher {
         Ok(None)
     }
 
-    /// The term of each of these words.
     fn terms_of(&self, words: &[String]) -> Vec<String> {
         let mut maker = self.analyzer.uncached_term_maker();
         words.iter().map(|word| maker.term(word).to_owned()).collect()
     }
 
-    /// The terms that most documents have, at most [`TERMS_TRIED_MAX`]. Looks them up in the largest segments, in as many
-    /// of these as `lookups` allow.
+    /// The most frequent terms, at most [`TERMS_TRIED_MAX`]. Looks them up in the largest segments, within the
+    /// limit of `lookups`.
     fn commonest<'t>(
         &self,
         terms: &'t [String],
         field: Option<Field>,
         lookups: usize,
     ) -> Result<Vec<&'t str>, QueryError> {
-        // A word that is worth suggesting is in a title or in a text.
+        // A useful correction occurs in a title or in a text.
         let fields = field.map_or_else(|| vec![Field::Title, Field::Body], |field| vec![field]);
         let keys = terms.len() * fields.len();
         let mut segments: Vec<&Segment> = self.index.segments().iter().collect();
@@ -201,8 +201,8 @@ impl Searcher {
         Ok(found.into_iter().map(|(_, term)| term).collect())
     }
 
-    /// The first query that finds more than `before`: with all words changed that no document has, and then with one
-    /// of the others changed too.
+    /// Returns the first correction that is better than `before`: first with all unknown words replaced, then with
+    /// one of the known words replaced as well.
     fn first_better(
         &self,
         query: &Query,
@@ -241,7 +241,7 @@ impl Searcher {
     }
 }
 
-/// Hands the plain words that are not negated to `visit`, from left to right.
+/// Calls `visit` for the plain words that are not negated, from left to right.
 fn each_plain(query: &mut Query, mut visit: impl FnMut(Option<Field>, &mut String)) {
     let mut left = vec![query];
     while let Some(query) = left.pop() {

@@ -6,22 +6,22 @@
 //! idf(t)       = log2(N / n(t))
 //! ```
 //!
-//! where `f` is how often term `t` stands in a field of document `d` and `max f` how often the most frequent term of that
-//! field of that document does; N and n(t) are counted as for [`crate::bm25`], and so is what the sums go over.
+//! Here `f` is the frequency of term `t` in a field of document `d`, and `max f` the frequency of the most
+//! frequent term in that field. N, n(t) and the parts that count are defined as in [`crate::bm25`].
 //!
-//! A word in several forms is one term. If all forms together are more frequent than any other term, `max f` is how often
-//! they stand there: no tf is greater than the sum of the weights.
+//! A word in several forms is one term. If all its forms together are more frequent than any other term, `max f`
+//! is their frequency. So no tf exceeds the sum of the weights.
 //!
-//! What does not live here: lists, and which of the two scores counts (`weighting.rs`).
+//! Elsewhere: lists, and the choice between the two scores (`weighting.rs`).
 //!
-//! **Invariant.** A score is a finite number and not negative, whatever the statistics are.
+//! **Invariant.** A score is finite and not negative, for any statistics.
 //!
 //! G. Salton, C. Buckley, "Term-weighting approaches in automatic text retrieval", 1988; J. Leskovec, A. Rajaraman,
 //! J. Ullman, "Mining of Massive Datasets", 1.3.1.
 
 use index::Field;
 
-/// The score of one term, all but what the document says.
+/// The document-independent part of the score of a term.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TfIdf {
     documents: u64,
@@ -30,17 +30,17 @@ pub struct TfIdf {
 }
 
 impl TfIdf {
-    /// For a term that `containing` of all `documents` have.
+    /// The score of a term that `containing` of all `documents` contain.
     pub fn new(documents: u64, containing: u64) -> TfIdf {
         TfIdf { documents, containing, idf: idf(documents, containing) }
     }
 
-    /// In a document in which its shares of all fields add up to `tf`.
+    /// The score in a document; `tf` is the sum of the shares of all fields.
     pub fn score(&self, tf: f64) -> f64 {
         tf * self.idf
     }
 
-    /// The same, in words.
+    /// Explains the score in words.
     pub(crate) fn explain(&self, term: &str, tf: f64, fields: &[String]) -> String {
         format!(
             "{term}: tf {tf:.4} × idf {:.4}; {}; idf = log2(N {} / n {})",
@@ -52,18 +52,19 @@ impl TfIdf {
     }
 }
 
-/// What `frequency` occurrences count in a field of that weight whose most frequent term stands there `peak` times.
+/// The share of `frequency` occurrences in a field of that weight, where the most frequent term has frequency
+/// `peak`.
 pub fn share(weight: f64, frequency: f64, peak: u32) -> f64 {
     if frequency > 0.0 { weight * frequency / f64::from(peak).max(frequency) } else { 0.0 }
 }
 
-/// The same, in words.
+/// Explains a share in words.
 pub(crate) fn explain_share(weight: f64, frequency: &str, peak: u32, field: Field) -> String {
     format!("f {frequency} of max f {peak} in {} (weight {weight})", field.name())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 documents")]
 fn idf(documents: u64, containing: u64) -> f64 {
-    // A term that no document has stands nowhere.
+    // A term without documents never matches.
     if containing == 0 { 0.0 } else { (documents as f64 / containing as f64).log2().max(0.0) }
 }

@@ -1,14 +1,14 @@
-//! The best of many hits, in a heap that is no larger than what is asked for.
+//! Keeps the best k hits in a bounded heap.
 //!
-//! **Invariant.** Hits are totally ordered: by score from above, then by segment, then by document. So the
-//! first n of the best m are the best n, and page two continues page one.
+//! **Invariant.** Hits have a total order: by falling score, then by segment, then by document. So the first n of
+//! the best m are the best n, and page two continues page one.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use index::DocId;
 
-/// As many hits as there is room for from the beginning.
+/// Initial capacity in hits.
 const PAGE: usize = 16;
 
 /// A document that matches.
@@ -26,9 +26,9 @@ pub struct Hit {
 #[derive(Debug)]
 pub struct TopK {
     size: usize,
-    /// The worst on top. Grows with the hits, not with `size`, which anybody may ask for, beyond a page.
+    /// The worst hit is on top. The memory grows with the number of hits, since clients may request any `size`.
     best: BinaryHeap<Ranked>,
-    /// The worst, if there is no room for more.
+    /// The worst hit, if the heap is full.
     worst: Option<Ranked>,
 }
 
@@ -38,12 +38,12 @@ impl TopK {
         TopK { size, best: BinaryHeap::with_capacity(size.min(PAGE)), worst: None }
     }
 
-    /// How many hits it keeps.
+    /// The maximum number of hits.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Whether `hit` is among the best so far.
+    /// Returns whether `hit` is among the best so far.
     #[inline]
     pub fn admits(&self, hit: &Hit) -> bool {
         self.worst.is_none_or(|worst| Ranked(*hit) < worst)
@@ -64,20 +64,20 @@ impl TopK {
         }
     }
 
-    /// What a hit must reach to be kept: the score of the worst that is, if there is no room for more.
+    /// The score of the worst hit if the heap is full. Hits below it are rejected.
     #[inline]
     pub fn threshold(&self) -> Option<f64> {
         self.worst.map(|worst| worst.0.score)
     }
 
-    /// The best hits but the first `offset`, best first.
+    /// The hits after the first `offset`, best first.
     pub fn into_hits(self, offset: usize) -> Vec<Hit> {
         let ranked = self.best.into_sorted_vec();
         ranked.into_iter().skip(offset).map(|Ranked(hit)| hit).collect()
     }
 }
 
-/// A hit by its place: smaller is better.
+/// A hit ordered by rank: smaller is better.
 #[derive(Debug, Clone, Copy)]
 struct Ranked(Hit);
 

@@ -1,8 +1,7 @@
-//! A plan on one segment: operators over posting lists, with scores on top.
+//! The plan of a query on one segment: operators over posting lists, with scores.
 //!
-//! What lives here: which list goes where, and how the scores of the parts that match are added up. What
-//! does not: how operators move (`operators`), what a term is worth (`weighting.rs`), or where it stands
-//! (`proximity.rs`).
+//! What lives here: the lists of the operators, and the sum of the scores of matching parts. What does not: the
+//! operators (`operators`), term weights (`weighting.rs`), proximity (`proximity.rs`).
 //!
 //! **Invariant.** [`Tree::score`] and [`Tree::explain`] add the same numbers in the same order.
 
@@ -20,7 +19,7 @@ use crate::{Explanation, QueryError};
 /// The documents of one segment that match a plan.
 pub(crate) struct Tree<'a> {
     node: Node<'a>,
-    /// At most this many documents, by the sizes of the lists.
+    /// An upper bound of the number of documents, from the sizes of the lists.
     cost: u64,
 }
 
@@ -74,7 +73,7 @@ impl<'a> Tree<'a> {
         Ok(Tree { node, cost: cost.min(everything) })
     }
 
-    /// What the words of the current document are worth.
+    /// The text score of the current document.
     pub(crate) fn score(&mut self) -> f64 {
         let mut sum = 0.0;
         match &mut self.node {
@@ -93,7 +92,7 @@ impl<'a> Tree<'a> {
         sum
     }
 
-    /// The same, in words.
+    /// Explains the text score of the current document.
     pub(crate) fn explain(&mut self) -> Explanation {
         let mut parts = Vec::new();
         let what = match &mut self.node {
@@ -167,7 +166,7 @@ impl DocIterator for Tree<'_> {
     }
 }
 
-/// The words in those of their fields that have them all; unless `is_scored` they are worth nothing.
+/// Builds a word or a phrase in the fields that contain all its terms. Only words with `is_scored` get a score.
 fn leaf<'a>(
     words: &'a Words,
     segment: &'a Segment,
@@ -207,7 +206,7 @@ fn size(list: &Until<'_, Postings<'_>>) -> u64 {
     u64::from(list.list().doc_frequency())
 }
 
-/// The same of windows and of words in several forms.
+/// Builds a window or a word in several forms.
 fn near_leaf<'a>(
     near: &'a Near,
     segment: &'a Segment,
@@ -239,9 +238,9 @@ fn near_leaf<'a>(
 struct Leaf<'a, W> {
     what: &'a str,
     fields: Or<InField<'a, W>>,
-    /// Of each word; none if the words only filter.
+    /// The weighting of each word. Empty for a filter.
     scorers: Vec<(&'a str, TermWeighting)>,
-    /// What the occurrences of each word add up to; kept for its memory.
+    /// The scaled occurrences of each word. A buffer.
     scaled: Vec<f64>,
 }
 
@@ -278,9 +277,9 @@ impl<W: EachFrequency> Leaf<'_, W> {
     }
 }
 
-/// Knows how often each of its words stands in the current document.
+/// Gives the frequency of each word in the current document.
 trait EachFrequency: DocIterator {
-    /// Hands the number of each word and how often it stands there to `visit`.
+    /// Calls `visit` with the number and frequency of each word.
     fn each_frequency(&mut self, visit: impl FnMut(usize, u32));
 }
 
@@ -302,7 +301,7 @@ impl EachFrequency for Occurring<Spans<'_>> {
 struct InField<'a, W> {
     field: Field,
     words: W,
-    /// `None` if the words only filter.
+    /// `None` for a filter.
     weighting: Option<FieldWeighting<'a>>,
 }
 

@@ -1,10 +1,10 @@
-//! What a term is worth in a document, by the score that the configuration chooses.
+//! Term weighting by the model of the configuration.
 //!
-//! What lives here: the choice. What does not: the formulas (`bm25.rs`, `tf_idf.rs`), and the statistics that they take
-//! (`scorers.rs`). Evaluation by block maxima knows BM25F alone.
+//! What lives here: the choice of the model. What does not: formulas (`bm25.rs`, `tf_idf.rs`) and statistics
+//! (`scorers.rs`). Dynamic pruning supports BM25F only.
 //!
-//! **Invariant.** Occurrences in all fields are added up by [`FieldWeighting::scaled`] before [`TermWeighting::score`]
-//! makes a score of them, whichever it is.
+//! **Invariant.** In every model, [`FieldWeighting::scaled`] is summed over all fields before
+//! [`TermWeighting::score`] computes the score.
 
 use index::{DocId, Field, Lengths, Peaks};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::bm25::{Bm25, FieldScale};
 use crate::tf_idf::{self, TfIdf};
 
-/// How words are weighed.
+/// The term weighting model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weighting {
@@ -23,7 +23,7 @@ pub enum Weighting {
     TfIdf,
 }
 
-/// The score of one term, all but what the document says.
+/// The document-independent part of the score of a term.
 #[derive(Clone, Copy)]
 pub(crate) enum TermWeighting {
     Bm25(Bm25),
@@ -31,7 +31,7 @@ pub(crate) enum TermWeighting {
 }
 
 impl TermWeighting {
-    /// In a document whose occurrences of the term add up to `scaled` in all fields.
+    /// The score in a document; `scaled` is the sum over all fields.
     pub(crate) fn score(&self, scaled: f64) -> f64 {
         match self {
             TermWeighting::Bm25(bm25) => bm25.score(scaled),
@@ -39,7 +39,7 @@ impl TermWeighting {
         }
     }
 
-    /// The same, in words.
+    /// Explains the score in words.
     pub(crate) fn explain(&self, term: &str, scaled: f64, fields: &[String]) -> String {
         match self {
             TermWeighting::Bm25(bm25) => bm25.explain(term, scaled, fields),
@@ -48,7 +48,7 @@ impl TermWeighting {
     }
 }
 
-/// What an occurrence of any term counts in one field of a segment.
+/// The weighting of occurrences in one field of a segment.
 #[derive(Clone, Copy)]
 pub(crate) enum FieldWeighting<'a> {
     Bm25 { scale: FieldScale, lengths: Lengths<'a> },
@@ -56,7 +56,7 @@ pub(crate) enum FieldWeighting<'a> {
 }
 
 impl FieldWeighting<'_> {
-    /// What `frequency` occurrences count in a document.
+    /// The scaled value of `frequency` occurrences in a document.
     pub(crate) fn scaled(&self, frequency: f64, doc: DocId) -> f64 {
         match self {
             FieldWeighting::Bm25 { scale, lengths } => {
@@ -68,7 +68,7 @@ impl FieldWeighting<'_> {
         }
     }
 
-    /// The same, in words.
+    /// Explains the scaled value in words.
     pub(crate) fn explain(&self, field: Field, frequency: &str, doc: DocId) -> String {
         match self {
             FieldWeighting::Bm25 { scale, lengths } => {

@@ -1,45 +1,45 @@
-//! Words as people write them, of a term as the index has it.
+//! Finds the written forms of index terms.
 //!
-//! The index has stems; what is shown to people are words of the best documents that have the stem: those of their
-//! titles, or of the beginnings of their texts where no title has one. Where neither has, as in an imported index, the
-//! term itself will do if it is a word that leads back to it.
+//! The index has stems, but users see words. They come from the best documents with the stem: from titles, or
+//! without any there, from the beginnings of texts. If neither contains one, as in an imported index, the term
+//! itself is used if it is a word that analyses to itself.
 //!
-//! What lives here: words of a term, and the stems that a word may have. What does not: which terms are meant
+//! What lives here: the words of a term, and the possible stems of a word. What does not: the choice of terms
 //! (`suggestion.rs`, `completion.rs`).
 //!
-//! **Invariant.** Every word given is read by the query language as a plain word, and analysed to the term. At most
-//! [`TITLES_MAX`] titles and [`TEXTS_MAX`] texts are looked at for a term.
+//! **Invariant.** Every word parses as a plain word and analyses to the term. At most [`TITLES_MAX`] titles and
+//! [`TEXTS_MAX`] texts are read for a term.
 
 use index::Field;
 
 use crate::plan::{Plan, Words};
 use crate::{Hit, Prepared, Query, QueryError, Searcher, Stop, parse};
 
-/// Titles looked at for one term.
+/// Maximum number of titles per term.
 const TITLES_MAX: usize = 16;
-/// Texts looked at for one term.
+/// Maximum number of texts per term.
 const TEXTS_MAX: usize = 3;
-/// How much of a text is looked at.
+/// Maximum part of a text that is read.
 const TEXT_BYTES_MAX: usize = 1 << 14;
-/// No shorter beginning of a word is tried as its stem.
+/// Minimum length of a prefix that is tried as a stem.
 const STEM_CHARS_MIN: usize = 3;
-/// How many letters a stemmer may have taken away.
+/// Maximum number of letters that a stemmer may remove.
 const SUFFIX_CHARS_MAX: usize = 6;
 
-/// A term to be written.
+/// A term whose written forms are sought.
 pub(crate) struct Sought<'a> {
     pub(crate) term: &'a str,
-    /// Where it stands.
+    /// The fields that contain it.
     pub(crate) fields: &'a [Field],
-    /// What was typed in its place: where that has no capitals, neither has what is given.
+    /// The typed word. Without capitals in it, written forms are in lower case.
     pub(crate) typed: &'a str,
-    /// Which words will do.
+    /// Returns whether a word is suitable.
     pub(crate) fits: &'a dyn Fn(&str) -> bool,
 }
 
 impl Searcher {
-    /// The words that `sought` is in the best documents that have it, those that stand there most often first. `texts`
-    /// gives the text of a document, where there is one.
+    /// The written forms of the term in the best documents, the most frequent first. `texts` gives the text of a
+    /// document if it exists.
     pub(crate) fn written<E: From<QueryError>>(
         &self,
         sought: &Sought<'_>,
@@ -73,7 +73,7 @@ impl Searcher {
         Ok(words.into_iter().map(|(word, _)| word).collect())
     }
 
-    /// Counts the words of a text that are `sought`.
+    /// Counts the written forms of the term in a text.
     fn collect(&self, sought: &Sought<'_>, text: &str, words: &mut Vec<(String, usize)>) {
         let text = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
         let keeps_capitals = sought.typed.contains(char::is_uppercase);
@@ -93,14 +93,14 @@ impl Searcher {
         });
     }
 
-    /// Whether a query of this word alone searches for this term alone.
+    /// Returns whether a query of this word alone searches for this term alone.
     fn leads_to(&self, word: &str, term: &str) -> bool {
         let plain = Query::Term { field: None, text: word.to_owned() };
         parse(word).is_ok_and(|query| query == plain) && self.analyzer.terms(word) == [term]
     }
 
-    /// The terms that a word, misspelt or unfinished at its end, may be of: its own stem, and its beginnings. The
-    /// longest first, with how many documents have them in any of `fields`.
+    /// The possible terms of a misspelt or unfinished word: its own stem and its prefixes, the longest first. Each
+    /// has its document frequency in `fields`.
     pub(crate) fn stems(
         &self,
         word: &str,
@@ -124,7 +124,7 @@ impl Searcher {
         Ok(known)
     }
 
-    /// How many documents have a term in that of `fields` in which most have it.
+    /// The document frequency of a term, in that of `fields` where it is greatest.
     pub(crate) fn documents_with(&self, term: &str, fields: &[Field]) -> Result<u64, QueryError> {
         let asked: Vec<(Field, &str)> = fields.iter().map(|&field| (field, term)).collect();
         let mut documents = vec![0_u64; fields.len()];

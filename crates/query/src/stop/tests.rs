@@ -1,5 +1,5 @@
-//! A search that is stopped at its first look, its second, and so on, until one ends by itself: what it finds is found
-//! without a stop as well, with the same score, and it ends soon.
+//! Stops a search at its first check, its second, and so on, until it completes. Its results must also be found
+//! without a stop, with the same score, and it must end soon after.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::expansion::{Expander, Pattern};
 use crate::{Answer, Config, Query, QueryError, Searcher, Weighting, parse};
 
 impl Stop {
-    /// Sets itself at that look.
+    /// A flag that is set at the check with this number.
     fn at_look(number: u64) -> Stop {
         Stop(Arc::new(Flag { looks: (AtomicU64::new(0), Some(number)), ..Flag::default() }))
     }
@@ -34,7 +34,7 @@ impl Stop {
 
 const DOCUMENTS: u32 = 3000;
 
-/// Words of two letters: the first says how rare it is, the second is any of eight.
+/// Words of two letters: the first one sets the rarity, the second is one of eight.
 fn words(doc: u32) -> impl Iterator<Item = String> {
     let letters = move |shift: u32| {
         let random = doc.wrapping_mul(2_654_435_761) >> shift;
@@ -68,7 +68,7 @@ fn searcher(index: &Arc<Index>, config: Config) -> Searcher {
     Searcher::new(Arc::clone(index), analyzer, config, Vec::new()).expect("ready")
 }
 
-/// One for each way to evaluate a query.
+/// One query for each method of evaluation.
 fn questions() -> Vec<Query> {
     let many = |between: &str| {
         let words = ["a", "e", "i", "o", "u"].into_iter().flat_map(|vowel| {
@@ -116,7 +116,7 @@ fn search(searcher: &Searcher, query: &Query, stop: &Stop) -> Answer {
     searcher.prepare_until(query, stop).and_then(|ready| ready.search(2, 10)).expect("answered")
 }
 
-/// Stops at many looks, the first ones and then ever fewer; returns how many there are without a stop.
+/// Stops at many checks, with growing gaps. Returns the number of checks without a stop.
 fn at_each_look(mut check: impl FnMut(&Stop)) -> u64 {
     let mut number = 1;
     loop {
@@ -160,7 +160,7 @@ fn what_is_found_until_then_is_right() {
     }
 }
 
-/// After the flag is set each list is looked at once more, and each loop that goes over lists or windows.
+/// After the flag is set, each list and each loop over lists or windows checks it at most once more.
 #[test]
 fn it_ends_soon() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -234,7 +234,7 @@ fn equal_parts_of_a_query_are_expanded_once() {
     };
     assert_eq!(looks("a* a* a* a*"), looks("a*"));
     assert!(looks("a* e* a* e*") > looks("a* a* a* a*"));
-    // In another field it is another word.
+    // In another field it counts as another word.
     let stop = Stop::default();
     let mut expander = Expander::new(&index, 1, &stop);
     let mut expand = |field| {
