@@ -1,27 +1,27 @@
-//! Figures of one ranking against judgements.
+//! Measures of effectiveness of a ranking.
 //!
-//! | name | what |
+//! | name | definition |
 //! |---|---|
-//! | MAP | precision at the rank of each relevant document, 0 for those that are not found, averaged |
-//! | P@k | the part of the first k that is relevant |
-//! | Recall@k | the part of the relevant documents that is among the first k |
-//! | MRR | one over the rank of the first relevant document |
-//! | nDCG@k | Σ relevance / log₂(rank + 1) over the first k, in parts of the best that it could be |
+//! | MAP | mean precision at the ranks of the relevant documents; 0 for each one that is not found |
+//! | P@k | fraction of the first k documents that is relevant |
+//! | Recall@k | fraction of the relevant documents that is among the first k |
+//! | MRR | reciprocal rank of the first relevant document |
+//! | nDCG@k | Σ relevance / log₂(rank + 1) over the first k, divided by its maximum |
 //!
-//! All but P and Recall may go without a k: then all documents count.
+//! Without k, which only P and Recall require, all documents count.
 //!
-//! **Invariant.** From 0 to 1; 0 where nothing is relevant.
+//! **Invariant.** A figure is from 0 to 1. It is 0 without relevant documents.
 
 use super::qrels::Judgements;
 use super::real;
 use std::fmt;
 use std::str::FromStr;
 
-/// A figure and how many documents it looks at.
+/// A measure and its cutoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Measure {
     kind: Kind,
-    /// `None`: at all.
+    /// `None` without a cutoff.
     cut: Option<usize>,
 }
 
@@ -35,7 +35,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// Each with its name, and whether it needs a k.
+    /// Each kind with its name, and whether it requires a k.
     const ALL: [(Kind, &'static str, bool); 5] = [
         (Kind::AveragePrecision, "MAP", false),
         (Kind::Precision, "P", true),
@@ -45,7 +45,7 @@ impl Kind {
     ];
 }
 
-/// The name of a measure that there is not.
+/// The name of a measure that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{name:?} is no measure: MAP, MRR, nDCG, P@k, Recall@k, nDCG@k, MAP@k and MRR@k are, k from 1"
@@ -82,7 +82,7 @@ impl fmt::Display for Measure {
 }
 
 impl Measure {
-    /// Of a ranking, best first.
+    /// The figure of a ranking, best document first.
     pub(super) fn of(self, ranking: &[(String, f32)], judged: Judgements<'_>) -> f64 {
         let ideal = judged.ideal();
         if ideal.is_empty() {

@@ -1,12 +1,12 @@
-//! How good the order of results is, by judgements of people.
+//! Evaluation of rankings by human judgements.
 //!
-//! What lives here: [`Topics`], what was asked; [`Qrels`], which documents answer it; [`Run`], what an engine gave;
-//! [`Measure`], the figures; [`compare`], whether two engines differ by more than chance. All are texts in the
-//! formats of TREC. What does not: files, and searching.
+//! What lives here: [`Topics`] (queries), [`Qrels`] (relevant documents), [`Run`] (results of an engine),
+//! [`Measure`] (figures) and [`compare`] (a significance test of two engines), all as texts in the formats of TREC.
+//! What does not: files, and searching.
 //!
-//! **Invariant.** The same run and judgements give the same figures as `ir_measures` and `trec_eval -c`: documents are
-//! ordered by their score as a number of 32 bits, among equals by their name from above; a topic that is judged and
-//! that the run does not have counts as 0, one that is not judged not at all.
+//! **Invariant.** The figures are those of `ir_measures` and `trec_eval -c`. Documents are ordered by falling 32-bit
+//! score, ties by falling name. A judged topic that is missing from the run counts as 0. A topic without judgements
+//! does not count.
 //!
 //! **Reference.** C. Buckley, `trec_eval`; K. Järvelin, J. Kekäläinen, "Cumulated gain-based evaluation of IR
 //! techniques", ACM TOIS 20(4), 2002.
@@ -25,13 +25,13 @@ pub use topics::{Topic, Topics};
 
 use std::collections::BTreeMap;
 
-/// A line of a file that cannot be read.
+/// A line of a file that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct BadLine {
     /// Its number, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The error.
     pub what: String,
 }
 
@@ -41,16 +41,16 @@ impl BadLine {
     }
 }
 
-/// One figure: of each topic that is judged, and their mean.
+/// A figure of each judged topic, and the mean.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figures {
     /// By topic.
     pub of_topics: BTreeMap<String, f64>,
-    /// 0 if nothing is judged.
+    /// 0 without judgements.
     pub mean: f64,
 }
 
-/// What `measure` says of a run.
+/// Evaluates a run with `measure`.
 pub fn evaluate(measure: Measure, run: &Run, qrels: &Qrels) -> Figures {
     let of_topic = |topic: &str| measure.of(run.ranking(topic), qrels.of(topic));
     let of_topics: BTreeMap<String, f64> =

@@ -1,6 +1,6 @@
-//! Judgements: how relevant documents are to topics.
+//! Judgements: the relevance of documents to topics.
 //!
-//! **Invariant.** A document has one judgement for a topic.
+//! **Invariant.** A document has at most one judgement for a topic.
 
 use super::BadLine;
 use std::collections::{BTreeMap, HashMap};
@@ -12,7 +12,7 @@ pub struct Qrels {
 }
 
 impl Qrels {
-    /// Reads lines of `topic iteration document relevance`.
+    /// Parses lines of `topic iteration document relevance`.
     pub fn parse(text: &str) -> Result<Qrels, BadLine> {
         let mut qrels = Qrels::default();
         for (number, line) in (1..).zip(text.lines()) {
@@ -42,7 +42,7 @@ impl Qrels {
         self.by_topic.keys().map(String::as_str)
     }
 
-    /// Whether any document of a ranking is judged, as relevant or not.
+    /// Returns whether any document of a ranking is judged, as relevant or not.
     pub fn has_any(&self, topic: &str, ranking: &[(String, f32)]) -> bool {
         let judged = self.by_topic.get(topic);
         judged.is_some_and(|judged| ranking.iter().any(|(doc, _)| judged.contains_key(doc)))
@@ -59,13 +59,13 @@ impl Qrels {
 pub(super) struct Judgements<'a>(Option<&'a HashMap<String, i32>>);
 
 impl Judgements<'_> {
-    /// How relevant a document is; 0 if nobody judged it, or thinks it worse than useless.
+    /// The relevance of a document. 0 if it is not judged, or judged as negative.
     pub(super) fn relevance(self, doc: &str) -> u32 {
         let judged = self.0.and_then(|judged| judged.get(doc)).copied();
         judged.and_then(|relevance| u32::try_from(relevance).ok()).unwrap_or(0)
     }
 
-    /// How relevant the relevant ones are, the most relevant first.
+    /// The relevances of all relevant documents, in falling order.
     pub(super) fn ideal(self) -> Vec<u32> {
         let judged = self.0.into_iter().flatten();
         let relevant = judged.filter_map(|(_, &relevance)| u32::try_from(relevance).ok());

@@ -1,20 +1,20 @@
-//! Runs: which documents an engine gave for each topic, with their scores.
+//! Runs: the results of an engine for each topic, with their scores.
 //!
-//! **Invariant.** The documents of a topic are different, and in the order that counts: by score as a number of 32
-//! bits from above, then by name from above. The ranks that a file states are not asked.
+//! **Invariant.** The documents of a topic are distinct. They are ordered by falling 32-bit score, ties by falling
+//! name. Ranks in a file are ignored.
 
 use super::BadLine;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
-/// A run.
+/// The ranking of each topic.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
     by_topic: BTreeMap<String, Vec<(String, f32)>>,
 }
 
 impl Run {
-    /// Reads lines of `topic Q0 document rank score name`.
+    /// Parses lines of `topic Q0 document rank score name`.
     pub fn parse(text: &str) -> Result<Run, BadLine> {
         let mut run = Run::default();
         let mut seen = HashSet::new();
@@ -42,9 +42,9 @@ impl Run {
         Ok(run)
     }
 
-    /// A run of documents that were given in this order. White space in their names becomes `_`, since columns are
-    /// told apart by it. Scores that are equal as numbers of 32 bits, or that rise,
-    /// become a little less, so that whoever reads the run finds this order.
+    /// Makes a run of documents in the given order. White space in names becomes `_`, because it separates columns.
+    /// A score that is not below the one before it, as a 32-bit number, is lowered slightly, so that readers find
+    /// this order.
     pub fn of_rankings<T: Into<String>>(
         rankings: impl IntoIterator<Item = (T, Vec<(String, f64)>)>,
     ) -> Run {
@@ -72,7 +72,7 @@ impl Run {
         ranking.push((doc.to_owned(), score));
     }
 
-    /// How many topics it has.
+    /// The number of topics.
     pub fn topic_count(&self) -> usize {
         self.by_topic.len()
     }
@@ -82,7 +82,7 @@ impl Run {
         self.by_topic.get(topic).map_or(&[], Vec::as_slice)
     }
 
-    /// Its lines, as a file has them.
+    /// The lines of the file.
     pub fn lines<'a>(&'a self, name: &'a str) -> impl Iterator<Item = RunLine<'a>> {
         self.by_topic.iter().flat_map(move |(topic, ranking)| {
             (1..).zip(ranking).map(move |(rank, (doc, score))| RunLine {
@@ -107,7 +107,7 @@ fn order(ranking: &mut [(String, f32)]) {
     ranking.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| b.0.cmp(&a.0)));
 }
 
-/// A line of a run; it displays itself.
+/// A line of a run. `Display` formats it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunLine<'a> {
     topic: &'a str,

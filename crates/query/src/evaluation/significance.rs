@@ -1,10 +1,9 @@
-//! Whether two runs differ by more than chance, topic by topic.
+//! Significance of the difference between two runs, topic by topic.
 //!
-//! Two tests of the same question: Student's, which trusts that differences are normal; and Fisher's
-//! randomisation, which asks how often a difference as great comes about if on each topic a coin decides whose
-//! figure is whose.
+//! There are two tests: Student's paired test, which assumes normal differences, and Fisher's randomization test.
+//! The latter swaps the figures of both runs at random on each topic and counts differences at least as great.
 //!
-//! **Invariant.** The same figures give the same answer: coins are thrown by a generator with a fixed seed.
+//! **Invariant.** Equal figures give equal results: the random generator has a fixed seed.
 //!
 //! **Reference.** M. D. Smucker, J. Allan, B. Carterette, "A comparison of statistical significance tests for
 //! information retrieval evaluation", CIKM 2007; W. H. Press et al., *Numerical Recipes*, section 6.4 (the incomplete
@@ -13,23 +12,23 @@
 use super::{Figures, real};
 use libm::lgamma;
 
-/// How often all coins are thrown.
+/// Number of random trials.
 const THROWS: usize = 20_000;
 
-/// What two runs have to do with each other under one measure.
+/// The comparison of two runs by one measure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Comparison {
-    /// How many topics there are.
+    /// The number of topics.
     pub topics: usize,
-    /// The mean of the first less that of the second.
+    /// The mean of the first run minus that of the second.
     pub difference: f64,
-    /// On how many topics the first is better, and worse.
+    /// The number of topics on which the first run is better.
     pub better: usize,
-    /// See `better`.
+    /// The number of topics on which the first run is worse.
     pub worse: usize,
-    /// The probability of such a difference by chance, by Student's paired test, two-sided. 1 if there is none.
+    /// The two-sided p-value of Student's paired test, 1 without a difference.
     pub student: f64,
-    /// The same by randomisation.
+    /// The two-sided p-value of the randomization test.
     pub randomisation: f64,
 }
 
@@ -67,7 +66,7 @@ fn student(differences: &[f64]) -> f64 {
 
 fn randomisation(differences: &[f64]) -> f64 {
     let observed = differences.iter().sum::<f64>().abs();
-    // What is equal but for rounding is as great.
+    // Differences that are equal up to rounding count as equal.
     let least = observed - 1e-12 * differences.iter().map(|d| d.abs()).sum::<f64>();
     let mut coins = Coins(0x9E37_79B9_7F4A_7C15);
     let mut as_great = 0;
@@ -78,7 +77,7 @@ fn randomisation(differences: &[f64]) -> f64 {
     real(as_great + 1) / real(THROWS + 1)
 }
 
-/// Coins, by G. Marsaglia's xorshift of 64 bits.
+/// Random bits, by G. Marsaglia's 64-bit xorshift.
 struct Coins(u64);
 
 impl Coins {
@@ -96,7 +95,7 @@ fn regularised_beta(x: f64, a: f64, b: f64) -> f64 {
         return x.clamp(0.0, 1.0);
     }
     let front = lgamma(a + b) - lgamma(a) - lgamma(b) + a * x.ln() + b * (1.0 - x).ln();
-    // The fraction converges where x is on this side of the mean; on the other, by symmetry.
+    // The fraction converges if x is on this side of the mean; the other side follows by symmetry.
     if x < (a + 1.0) / (a + b + 2.0) {
         front.exp() * beta_fraction(x, a, b) / a
     } else {
@@ -104,7 +103,7 @@ fn regularised_beta(x: f64, a: f64, b: f64) -> f64 {
     }
 }
 
-/// Its continued fraction, from below by Lentz's method.
+/// The continued fraction of the incomplete beta function, by Lentz's method.
 fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
     const STEPS_MAX: u32 = 1_000;
     let not_zero = |value: f64| if value.abs() < 1e-300 { 1e-300 } else { value };
@@ -156,7 +155,7 @@ mod tests {
 
     #[test]
     fn coins_find_what_counting_finds() {
-        // All five on one side: of 32 ways two are as great.
+        // All five have the same sign: 2 of 32 assignments are as great.
         let found = randomisation(&[1.0; 5]);
         assert!((found - 2.0 / 32.0).abs() < 0.01, "{found}");
         let found = randomisation(&[1.0, -1.0]);

@@ -1,9 +1,9 @@
-//! Topics: what is asked, with a name for each question.
+//! Topics: named queries.
 //!
-//! Two forms: a line each, name, tab, text; or TREC's, `<top> <num> Number: 301 <title> … <desc> … </top>`, of which
-//! the title is what is asked.
+//! There are two formats: lines of name, tab and text; or TREC's `<top> <num> Number: 301 <title> … <desc> …
+//! </top>`, where the title is the query.
 //!
-//! **Invariant.** Names are different and have no white space in them; topics are in the order of the file.
+//! **Invariant.** Names are distinct and have no white space. Topics are in the order of the file.
 
 use super::BadLine;
 use std::collections::HashSet;
@@ -12,17 +12,17 @@ use std::collections::HashSet;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Topics(Vec<Topic>);
 
-/// A question.
+/// A named query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Topic {
-    /// Its name, as judgements have it.
+    /// The name in judgements.
     pub name: String,
-    /// What is asked.
+    /// The query.
     pub text: String,
 }
 
 impl Topics {
-    /// Reads either form.
+    /// Parses either format.
     pub fn parse(text: &str) -> Result<Topics, BadLine> {
         let topics = if text.trim_start().to_ascii_lowercase().starts_with("<top") {
             trec(text)?
@@ -42,7 +42,7 @@ impl Topics {
         Ok(Topics(topics.into_iter().map(|(_, topic)| topic).collect()))
     }
 
-    /// All of them.
+    /// The topics.
     pub fn topics(&self) -> &[Topic] {
         &self.0
     }

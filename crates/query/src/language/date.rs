@@ -1,4 +1,4 @@
-//! Dates as queries have them: a year, a month, a day, or from one to another.
+//! Dates in queries: a year, a month, a day, or a range.
 //!
 //! **Invariant.** A [`DateRange`] has a first day and a last one that is not before it.
 
@@ -6,12 +6,12 @@ use std::fmt::{Display, Formatter, Result};
 
 use page::{Day, Filter, YEAR_FIRST, YEAR_LAST};
 
-/// All days of a year, of a month, or one.
+/// A year, a month or a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Span {
-    /// The first of them.
+    /// Its first day.
     first: Day,
-    /// How many of year, month and day are said.
+    /// The number of given parts: year, month, day.
     said: u8,
 }
 
@@ -63,7 +63,7 @@ pub struct DateRange {
 }
 
 impl DateRange {
-    /// What stands behind `date:`; `None` if it is no date.
+    /// Parses the text after `date:`. Returns `None` if it is not a date.
     pub(super) fn read(text: &str) -> Option<DateRange> {
         let Some((from, to)) = text.split_once("..") else {
             let only = Span::read(text)?;
@@ -88,7 +88,7 @@ impl DateRange {
         self.to.map_or(last, Span::last)
     }
 
-    /// The fewest terms that have its days and no others: whole years, whole months, days.
+    /// The fewest terms that cover exactly its days: whole years, whole months, days.
     pub(crate) fn terms(&self) -> Vec<String> {
         let (mut terms, mut day, last) = (Vec::new(), Some(self.first()), self.last());
         while let Some(at) = day.filter(|&at| at <= last) {

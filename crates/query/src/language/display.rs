@@ -1,11 +1,10 @@
 //! [`Query`] → text that [`parse`](super::parse) reads back.
 //!
-//! Operators are printed as signs, since a sentence in capitals has no operators in words.
+//! Operators are printed as signs, because words in capitals are no operators in a sentence in capitals.
 //!
-//! **Invariant.** No parenthesis is printed that the parsed text did not have, but for those of a window that was
-//! written with `NEAR`, which parsing counts; so printing never
-//! exceeds the depth that parsing allows. For that a negated `OR` is printed as several negations:
-//! `a -b -c` is how `AndNot(a, Or[b, c])` came about.
+//! **Invariant.** Printing never exceeds the depth that parsing allows: it adds no parentheses, except those of
+//! windows written with `NEAR`, which parsing counts. So a negated `OR` is printed as several negations: `AndNot(a,
+//! Or[b, c])` is `a -b -c`.
 
 use std::fmt::{Display, Formatter, Result};
 
@@ -65,7 +64,7 @@ fn prefix(f: &mut Formatter<'_>, name: Option<&str>) -> Result {
     name.map_or(Ok(()), |name| write!(f, "{name}:"))
 }
 
-/// As part of a sequence: in parentheses unless it holds together without.
+/// Prints a part of a sequence, in parentheses if necessary.
 fn factor(f: &mut Formatter<'_>, query: &Query) -> Result {
     match query {
         Query::Sequence(_) | Query::And(_) | Query::Or(_) | Query::AndNot(..) | Query::Not(_) => {
@@ -91,7 +90,7 @@ fn window(f: &mut Formatter<'_>, ordered: bool, width: u32, parts: &[Query]) -> 
     }
 }
 
-/// How deep parentheses nest at most in what is printed of a query.
+/// The nesting depth of the parentheses in the printed query.
 pub(super) fn levels(query: &Query) -> usize {
     let inside = |queries: &[Query]| {
         let level = |query: &Query| {

@@ -7,8 +7,8 @@ use index::Field;
 use super::{DISTANCE_MAX, WIDTH_MAX};
 use crate::QueryError;
 
-/// Words in capitals without an operator between them that make a text a sentence; fewer may be abbreviations, as in
-/// `NASA OR ESA`.
+/// A run of at least this many words in capitals makes a text a sentence in capitals. Fewer may be abbreviations, as
+/// in `NASA OR ESA`.
 const SENTENCE_WORDS_MIN: usize = 4;
 
 /// The smallest pieces of the language.
@@ -25,7 +25,7 @@ pub(super) enum Token<'a> {
         ordered: bool,
         width: u32,
     },
-    /// `~8`, at once behind a parenthesis or a phrase.
+    /// `~8`, directly after a parenthesis or a phrase.
     Within(u32),
     Term {
         field: Option<Field>,
@@ -52,7 +52,7 @@ pub(super) enum Token<'a> {
 }
 
 impl Token<'_> {
-    /// What it is called if it has no place in a text; `None` if it has one.
+    /// The name of a token without positions in a text. `None` if it has positions.
     pub(super) fn placeless(&self) -> Option<&'static str> {
         Some(match self {
             Token::Not => "NOT",
@@ -66,7 +66,7 @@ impl Token<'_> {
     }
 }
 
-/// A token and where it begins.
+/// A token and its column.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lexeme<'a> {
     pub(super) token: Token<'a>,
@@ -77,7 +77,7 @@ pub(super) fn lex(text: &str) -> Result<Vec<Lexeme<'_>>, QueryError> {
     let has_operators = !is_in_capitals(text);
     let mut lexer = Lexer { rest: text, column: 1, has_operators };
     let mut lexemes: Vec<Lexeme<'_>> = Vec::new();
-    // Whether what came last can be followed by a width.
+    // Whether a width may follow the last token.
     let mut can_widen = false;
     loop {
         can_widen &= lexer.take_until(|c| !c.is_whitespace()).is_empty();
@@ -106,14 +106,14 @@ pub(super) fn lex(text: &str) -> Result<Vec<Lexeme<'_>>, QueryError> {
 
 struct Lexer<'a> {
     rest: &'a str,
-    /// Of the first character of `rest`.
+    /// Column of the first character of `rest`.
     column: usize,
     /// Whether `AND`, `OR` and `NOT` are operators.
     has_operators: bool,
 }
 
 impl<'a> Lexer<'a> {
-    /// Steps up to the first character that `ends` it, unless that is part of a word.
+    /// Advances to the first character for which `ends` returns true, unless that is part of a word.
     fn take_until(&mut self, ends: impl Fn(char) -> bool) -> &'a str {
         let end = self.rest.char_indices().find(|&(at, c)| ends(c) && !is_letter(self.rest, at));
         let (taken, rest) = self.rest.split_at(end.map_or(self.rest.len(), |(at, _)| at));
@@ -122,7 +122,7 @@ impl<'a> Lexer<'a> {
         taken
     }
 
-    /// Steps over one character, which is `token`.
+    /// Consumes one character and returns `token`.
     fn single(&mut self, token: Token<'a>) -> Token<'a> {
         let mut chars = self.rest.chars();
         chars.next();
@@ -131,13 +131,13 @@ impl<'a> Lexer<'a> {
         token
     }
 
-    /// Whether the `-` or `+` at the cursor belongs to the part after it.
+    /// Returns whether the `-` or `+` at the cursor belongs to the part after it.
     fn marks(&self) -> bool {
         let next = self.rest.chars().nth(1);
         next.is_some_and(|c| !c.is_whitespace() && c != ')' && c != '|')
     }
 
-    /// Whether the `~` that stands here is one of a width.
+    /// Returns whether the `~` at the cursor begins a width.
     fn widens(&self) -> bool {
         self.rest.chars().nth(1).is_none_or(|c| c.is_ascii_digit() || ends_word(c))
     }
@@ -208,7 +208,7 @@ fn is_in_capitals(text: &str) -> bool {
     !text.contains(char::is_lowercase) && runs.any(|run| run.len() >= SENTENCE_WORDS_MIN)
 }
 
-/// The operator of a window that a word is, if it is one.
+/// Parses the operator of a window. Returns `None` for other words.
 fn window(word: &str, column: usize) -> Option<Result<Token<'_>, QueryError>> {
     let (name, digits) = word.split_once('/')?;
     let ordered = match name {
@@ -225,7 +225,7 @@ fn width(digits: &str, column: usize) -> Result<u32, QueryError> {
     width.ok_or(QueryError::Width { column, max: WIDTH_MAX })
 }
 
-/// A word, the beginning of one, or one but for some letters.
+/// Parses a word, a prefix or a fuzzy word.
 fn form(field: Option<Field>, text: &str, column: usize) -> Result<Token<'_>, QueryError> {
     let beginning = text.trim_end_matches('*');
     if beginning.len() < text.len() && beginning.contains(char::is_alphanumeric) {
@@ -267,13 +267,13 @@ pub(super) fn split_prefix(word: &str) -> Option<(Prefix, &str)> {
     Some((prefix, value))
 }
 
-/// Telephones like to type the curled ones.
+/// Phones often type curly quotation marks.
 fn is_quote(c: char) -> bool {
     matches!(c, '"' | '“' | '”' | '„')
 }
 
-/// Whether the quotation mark at `at` is one of the letters around it, as in Hebrew abbreviations, and
-/// for the analysis of texts too (`WB7b` and `WB7c` of UAX #29).
+/// Returns whether the quotation mark at `at` is a letter, as in Hebrew abbreviations. The analysis of texts agrees
+/// (`WB7b` and `WB7c` of UAX #29).
 fn is_letter(text: &str, at: usize) -> bool {
     let is_hebrew = |c| matches!(c, '\u{5d0}'..='\u{5f2}' | '\u{fb1d}'..='\u{fb4f}');
     text[at..].strip_prefix('"').is_some_and(|after| after.starts_with(is_hebrew))

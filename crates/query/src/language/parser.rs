@@ -1,7 +1,7 @@
 //! Tokens → [`Query`], by recursive descent over the grammar in the header of `language`.
 //!
-//! **Invariant.** The recursion is as deep as the parentheses, hence at most [`DEPTH_MAX`]; a chain of
-//! negations is a loop.
+//! **Invariant.** The recursion is as deep as the parentheses, so at most [`DEPTH_MAX`]. A chain of negations is a
+//! loop.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use super::lexer::{Lexeme, Token, lex};
 use super::{DEPTH_MAX, DateRange, LENGTH_BYTES_MAX, Query, TERMS_MAX};
 use crate::QueryError;
 
-/// Reads a query; what is wrong with it comes back with its column.
+/// Parses a query.
 pub fn parse(text: &str) -> Result<Query, QueryError> {
     if text.len() > LENGTH_BYTES_MAX {
         let read = text.floor_char_boundary(LENGTH_BYTES_MAX);
@@ -27,7 +27,7 @@ pub fn parse(text: &str) -> Result<Query, QueryError> {
     let query = parser.alternatives(0)?;
     match parser.lexemes.get(parser.at) {
         None => Ok(query),
-        // Everything else continues a sequence or begins an alternative.
+        // All other tokens continue a sequence or begin an alternative.
         Some(lexeme) => Err(QueryError::CloseParenthesis { column: lexeme.column }),
     }
 }
@@ -36,7 +36,7 @@ struct Parser<'a> {
     lexemes: &'a [Lexeme<'a>],
     /// Index of the next lexeme.
     at: usize,
-    /// How many words were read.
+    /// Number of words so far.
     words: usize,
 }
 
@@ -83,8 +83,8 @@ impl Parser<'_> {
         })
     }
 
-    /// A factor, or a chain of windows over some. What is printed of it has parentheses that it need not have here, so
-    /// these are counted too.
+    /// Parses a factor, or a chain of windows. The printed form of a chain has parentheses that the text may lack;
+    /// these count as well.
     fn near(&mut self, depth: usize) -> Result<Query, QueryError> {
         let start = self.at;
         let mut query = self.factor(depth)?;
@@ -110,7 +110,7 @@ impl Parser<'_> {
         Ok(query)
     }
 
-    /// Whether everything among these lexemes has a place in a text.
+    /// Checks that everything among these lexemes has positions in a text.
     fn check_places(&self, lexemes: Range<usize>) -> Result<(), QueryError> {
         let placeless =
             |lexeme: &Lexeme<'_>| lexeme.token.placeless().map(|what| (lexeme.column, what));
@@ -149,7 +149,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The width that stands here, if there is one; the lexer has it only where one may be.
+    /// Parses an optional width. The lexer emits one only where it is valid.
     fn width(&mut self) -> Option<u32> {
         let Some(Token::Within(width)) = self.peek() else { return None };
         self.at += 1;
@@ -178,7 +178,7 @@ impl Parser<'_> {
         Ok(Query::Near { ordered: false, width, parts })
     }
 
-    /// Something to search for was expected, and is not there: whose fault is it?
+    /// Finds the cause of a missing operand.
     fn missing_operand(&self) -> QueryError {
         let before = self.at.checked_sub(1).and_then(|at| self.lexemes.get(at));
         let here = self.lexemes.get(self.at);
@@ -211,7 +211,7 @@ impl Parser<'_> {
     }
 }
 
-/// What a token is by itself.
+/// Makes a query of a single token.
 fn leaf(token: Token<'_>, column: usize) -> Result<Query, QueryError> {
     let own = str::to_owned;
     Ok(match token {
@@ -240,7 +240,7 @@ fn leaf(token: Token<'_>, column: usize) -> Result<Query, QueryError> {
     })
 }
 
-/// Parts of a sequence, each with whether `+` or `AND` requires it.
+/// Combines the parts of a sequence. The flag of each part says whether `+` or `AND` requires it.
 fn side_by_side(parts: Vec<(Query, bool)>) -> Query {
     if parts.len() > 1 && parts.iter().all(|(_, required)| *required) {
         return one_or(parts.into_iter().map(|(part, _)| part).collect(), Query::And);
@@ -266,12 +266,12 @@ fn one_or(mut queries: Vec<Query>, many: fn(Vec<Query>) -> Query) -> Query {
     }
 }
 
-/// The host of `example.org`, `Example.org.`, `https://example.org/`; a path or a port is refused,
-/// since it would be ignored.
+/// The host of `example.org`, `Example.org.`, `https://example.org/`. Returns `None` for a path or a port, which
+/// would be ignored.
 fn host(text: &str) -> Option<String> {
     let lower = text.to_lowercase();
     let name = lower.strip_prefix("http://").or(lower.strip_prefix("https://")).unwrap_or(&lower);
-    // Of the colons of an IPv6 address none comes after its bracket; `Url` forgets the usual port.
+    // The colons of an IPv6 address come before its bracket. `Url` drops the default port.
     if name.rsplit(']').next().is_some_and(|rest| rest.contains(':')) {
         return None;
     }
@@ -285,14 +285,14 @@ fn host(text: &str) -> Option<String> {
     let whole = url.host_str().filter(|_| bare)?;
     let trimmed = whole.trim_matches('.');
     if trimmed.len() < whole.len() {
-        // Without its dots it may mean something else: `6` is an address, `6..` is not.
+        // Without the dots it may have another meaning: `6` is an address, `6..` is not.
         return host(trimmed);
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.[]:".contains(c);
     (!whole.is_empty() && whole.chars().all(plain)).then(|| whole.to_owned())
 }
 
-/// What is wrong with a text that is no host.
+/// The error for a text that is not a host.
 fn no_host(column: usize, text: &str) -> QueryError {
     let bare = text.trim_end_matches('/').rsplit_once(':');
     let bare = bare.filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
@@ -302,7 +302,7 @@ fn no_host(column: usize, text: &str) -> QueryError {
     }
 }
 
-/// The normalised URL of `http://example.org/x`; that of `example.org/x` without its scheme.
+/// The normalised URL of `http://example.org/x`. The result for `example.org/x` has no scheme.
 fn link(text: &str) -> Option<String> {
     let limits = Limits::default();
     let is_web = |scheme: &str| {
@@ -313,7 +313,7 @@ fn link(text: &str) -> Option<String> {
     }
     let url = normalise(&format!("http://{text}"), None, &limits).ok()?;
     let bare = url.as_str().strip_prefix("http://")?;
-    // What it is written as must be what it is read as: without a user, an empty host or another scheme.
+    // The URL must be read as written: no user, no empty host, no other scheme.
     let (host, _) = bare.split_once('/')?;
     let begins = text.get(..host.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(host));
     let is_said = begins || !text.is_ascii();

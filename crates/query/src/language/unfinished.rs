@@ -1,15 +1,15 @@
-//! The word that is being typed at the end of a query.
+//! Finds the unfinished word at the end of a query.
 //!
-//! What lives here: where it begins. What does not: what it may become (`completion.rs`).
+//! What lives here: its start. What does not: its completions (`completion.rs`).
 //!
-//! **Invariant.** Whatever stands before it, an open parenthesis or quotation mark too, is left as it is.
+//! **Invariant.** The text before the word stays unchanged, also an open parenthesis or quotation mark.
 
 use index::Field;
 
 use super::lexer::{Prefix, ends_word, split_prefix};
 
-/// Where the word that a query ends with begins, and the field before it; `None` if the query ends behind a word, or
-/// with a filter.
+/// Returns the start of the last word and the field before it. Returns `None` if the query ends after a word or with
+/// a filter.
 pub(crate) fn unfinished(text: &str) -> Option<(usize, Option<Field>)> {
     let word = text.rsplit(ends_word).next().unwrap_or(text).trim_start_matches(['-', '+']);
     let (field, word) = match split_prefix(word) {

@@ -1,10 +1,10 @@
-//! Names before a colon that are none of the language's.
+//! Finds unknown field names in queries.
 //!
-//! What lives here: [`Query::unknown_field`], for whoever shows an answer. What does not: refusing such a query, for a
-//! colon may be a part of what is searched for (`rdf:type`).
+//! What lives here: [`Query::unknown_field`], for a hint with the results. What does not: an error, because a colon
+//! may be part of a word (`rdf:type`).
 //!
-//! **Invariant.** What is named is a word before a colon as people write fields: neither a scheme (`http://…`), nor a
-//! host (`localhost:80`), nor a path of a language (`std::vec`).
+//! **Invariant.** Only words that look like field names are reported: no schemes (`http://…`), hosts
+//! (`localhost:80`) or paths of a programming language (`std::vec`).
 
 use std::fmt;
 
@@ -12,12 +12,12 @@ use index::Field;
 
 use super::Query;
 
-/// A word that looks like a field and is none.
+/// A word that looks like a field but is not one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownField {
     /// As typed.
     pub name: String,
-    /// What it was perhaps meant to be.
+    /// The field that was perhaps meant.
     pub meant: Option<&'static str>,
 }
 
@@ -37,7 +37,7 @@ fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Query {
-    /// The first word of the query that looks like a field and is none.
+    /// The first word of the query that looks like a field but is not one.
     pub fn unknown_field(&self) -> Option<UnknownField> {
         let mut left = vec![self];
         while let Some(query) = left.pop() {
@@ -67,12 +67,12 @@ fn field_like(text: &str) -> Option<&str> {
     let (name, value) = text.split_once(':')?;
     let is_name = !name.is_empty() && name.chars().all(char::is_alphabetic);
     let is_value = |c: char| !c.is_ascii_digit() && c != '/' && c != ':';
-    // What stands in quotation marks is a phrase of its own.
+    // Text in quotation marks is a separate phrase.
     (is_name && value.chars().next().is_none_or(is_value)).then_some(name)
 }
 
 fn nearest(name: &str) -> Option<&'static str> {
     let name = name.to_lowercase();
-    // Two letters lie between `author` and `anchor`.
+    // `author` and `anchor` have distance 2.
     names().find(|known| strsim::osa_distance(&name, known) == 1)
 }

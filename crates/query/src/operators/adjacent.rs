@@ -1,32 +1,32 @@
-//! Words in given places next to each other, and where they stand so.
+//! Words at given offsets next to each other, with their intervals.
 //!
-//! The candidates are the documents that have every word, by [`And`]. In a candidate the positions of every word,
-//! shifted back by its place, are intersected: what is left are the positions where the whole begins. One word alone is
-//! the simplest case, and needs no positions to be somewhere.
+//! The candidates are the documents that have every word, by [`And`]. In a candidate, the positions of every word
+//! minus its offset are intersected. The result is the start positions. A single word always occurs in its
+//! candidates, so this needs no positions.
 //!
-//! **Invariant.** Positions are read only of documents that have every word.
+//! **Invariant.** Positions are read only for documents that have every word.
 
 use index::{DocId, DocIterator, Positions};
 
 use super::{And, Interval, Intervals};
 
-/// Intersection in which word *i* stands `shift` *i* after the beginning.
+/// Intersection in which word *i* is `shift` *i* positions after the start.
 #[derive(Debug)]
 pub struct Adjacent<P> {
     words: And<P>,
     shifts: Vec<u32>,
-    /// From where it begins to its first word, and to its last.
+    /// Offsets of the first word and of the last one from the start.
     reach: (u32, u32),
-    /// Where it begins in the current document.
+    /// Start positions in the current document.
     starts: Vec<u32>,
-    /// How many of them were handed out.
+    /// Number of intervals returned so far.
     told: usize,
-    /// Positions of one word; kept for its memory.
+    /// Positions of one word. A buffer.
     positions: Vec<u32>,
 }
 
 impl<P: Positions> Adjacent<P> {
-    /// Of (shift, list) pairs; `cost` is about how many documents a list has.
+    /// Takes (shift, list) pairs. `cost` estimates the number of documents of a list.
     pub fn new(words: Vec<(u32, P)>, cost: impl Fn(&P) -> u64) -> Adjacent<P> {
         let (mut shifts, lists): (Vec<u32>, Vec<P>) = words.into_iter().unzip();
         if let [only] = &mut shifts[..] {
@@ -38,7 +38,7 @@ impl<P: Positions> Adjacent<P> {
         Adjacent { words, shifts, reach, starts: Vec::new(), told: 0, positions: Vec::new() }
     }
 
-    /// The lists in the order given; each stands on the current document, unless that is [`END`](index::END).
+    /// The lists in the given order. Each is at the current document, unless that is [`END`](index::END).
     pub fn words_mut(&mut self) -> &mut [P] {
         self.words.lists_mut()
     }
@@ -77,7 +77,7 @@ impl<P: Positions> Intervals for Adjacent<P> {
     }
 }
 
-/// Keeps of `starts` those that, `shift` later, are in `positions`; both ascend.
+/// Keeps the `starts` with a position `shift` later. Both lists ascend.
 fn keep_shifted(starts: &mut Vec<u32>, positions: &[u32], shift: u32) {
     let mut rest = positions;
     starts.retain(|start| {

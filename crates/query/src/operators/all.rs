@@ -1,6 +1,6 @@
 //! Every document of a segment.
 //!
-//! **Invariant.** Each step takes the same time, however far it goes.
+//! **Invariant.** Each step takes constant time.
 
 use index::{DocId, DocIterator, END};
 
@@ -12,7 +12,7 @@ pub struct All {
 }
 
 impl All {
-    /// Stands on document 0, if there is one.
+    /// Starts at document 0, if it exists.
     pub fn new(doc_count: u32) -> All {
         let mut all = All { doc_count, doc: END };
         all.stand_at(DocId(0));

@@ -1,20 +1,20 @@
 //! AND: the documents that are in every list.
 //!
-//! The rarest list proposes a document; the others skip to it, next rarest first. The first that
-//! stands beyond it makes the rarest skip there, and so on until all agree. Every step is a
-//! `skip_to`, so of a long list beside a short one almost nothing is decoded.
+//! The rarest list proposes a document; the others skip to it, in the order of rarity. The first list that is beyond
+//! it makes the rarest skip there, until all agree. Every step is a `skip_to`, so a long list next to a short one is
+//! hardly decoded.
 //!
-//! **Invariant.** Unless at the end, every list stands on the current document.
+//! **Invariant.** Before the end, every list is at the current document.
 //!
-//! E. D. Demaine, A. López-Ortiz, J. I. Munro, "Adaptive set intersections, unions, and differences",
-//! 2000; this is their small adaptive order with the sizes taken once, at the beginning.
+//! E. D. Demaine, A. López-Ortiz, J. I. Munro, "Adaptive set intersections, unions, and differences", 2000: their
+//! small adaptive order, with the sizes taken once at the beginning.
 
 use index::{DocId, DocIterator, END};
 
-/// Intersection. Of no lists at all it is empty.
+/// Intersection. It is empty without lists.
 #[derive(Debug)]
 pub struct And<I> {
-    /// As given, so that scores are added in the order of the query.
+    /// In the given order, so that scores are added in the order of the query.
     lists: Vec<I>,
     /// Indices into `lists`, rarest first.
     rarest_first: Vec<usize>,
@@ -22,7 +22,7 @@ pub struct And<I> {
 }
 
 impl<I: DocIterator> And<I> {
-    /// Of `lists`; `cost` is about how many documents a list has.
+    /// Intersects `lists`. `cost` estimates the number of documents of a list.
     pub fn new(lists: Vec<I>, cost: impl Fn(&I) -> u64) -> And<I> {
         let mut rarest_first: Vec<usize> = (0..lists.len()).collect();
         rarest_first.sort_by_key(|&at| cost(&lists[at]));
@@ -34,12 +34,12 @@ impl<I: DocIterator> And<I> {
         and
     }
 
-    /// The lists in the order given; each stands on the current document, unless that is [`END`].
+    /// The lists in the given order. Each is at the current document, unless that is [`END`].
     pub fn lists_mut(&mut self) -> &mut [I] {
         &mut self.lists
     }
 
-    /// From the document on which the rarest list stands to the first that all have.
+    /// Moves from the document of the rarest list to the first one that all lists have.
     fn align(&mut self, candidate: DocId) -> DocId {
         self.doc = candidate;
         let Some((&rarest, others)) = self.rarest_first.split_first() else { return END };

@@ -1,7 +1,6 @@
 //! AND NOT: the documents that are in one list and not in another.
 //!
-//! **Invariant.** Unless at the end, the wanted list stands on the current document and the unwanted one
-//! beyond it.
+//! **Invariant.** Before the end, the wanted list is at the current document and the unwanted one beyond it.
 
 use index::{DocId, DocIterator, END};
 
@@ -20,7 +19,7 @@ impl<I: DocIterator, J: DocIterator> AndNot<I, J> {
         difference
     }
 
-    /// The list whose documents come through; it stands on the current one.
+    /// The wanted list, at the current document.
     pub fn wanted_mut(&mut self) -> &mut I {
         &mut self.wanted
     }

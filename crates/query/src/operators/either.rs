@@ -1,9 +1,9 @@
-//! OR over intervals: where at least one of some operands stands.
+//! OR over intervals: the intervals of several operands.
 //!
-//! A heap holds the next interval of each operand that has the document, the one that ends first on top, and of those
-//! that end together the shortest. One that begins no later than the last one handed out contains it, and is dropped.
+//! A heap holds the next interval of each operand that has the document: the earliest end on top, and the shortest
+//! among equal ends. An interval that begins no later than the last result contains it, and is dropped.
 //!
-//! **Invariant.** What is handed out contains no interval of any operand but itself.
+//! **Invariant.** A result contains no other interval of any operand.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,22 +18,22 @@ pub struct Either<I> {
     parts: Or<I>,
     /// (last, first, operand).
     ahead: BinaryHeap<Reverse<(u32, Reverse<u32>, usize)>>,
-    /// Where the interval handed out last begins.
+    /// Start of the last interval returned.
     told: Option<u32>,
 }
 
 impl<I: Intervals> Either<I> {
-    /// Of `parts`.
+    /// Union of `parts`.
     pub fn new(parts: Vec<I>) -> Either<I> {
         Either { parts: Or::new(parts), ahead: BinaryHeap::new(), told: None }
     }
 
-    /// Calls `visit` with each operand of which the current document is a candidate.
+    /// Calls `visit` with each operand that has the current document as a candidate.
     pub fn for_each_matched(&mut self, visit: impl FnMut(&mut I)) {
         self.parts.for_each_matched(visit);
     }
 
-    /// Puts the next interval of an operand into the heap.
+    /// Pushes the next interval of an operand.
     fn push(&mut self, number: usize) {
         if let Some(Interval { first, last }) = self.parts.lists_mut()[number].next_interval() {
             self.ahead.push(Reverse((last, Reverse(first), number)));

@@ -1,7 +1,6 @@
-//! Forms: several words that count as one, as those that begin with the same letters.
+//! Forms: several words that count as one, such as those with the same prefix.
 //!
-//! **Invariant.** What is said of a document is said of all forms together: it has a form, as often as it has any, at
-//! the positions of all.
+//! **Invariant.** Frequencies and positions are those of all forms together.
 
 use index::{DocId, DocIterator, Frequencies, Positions};
 
@@ -12,18 +11,18 @@ use super::Or;
 pub struct Forms<P> {
     lists: Or<P>,
     cost: u64,
-    /// Positions of one form; kept for its memory.
+    /// Positions of one form. A buffer.
     positions: Vec<u32>,
 }
 
 impl<P: Positions> Forms<P> {
-    /// Of the list of each form; `cost` is about how many documents a list has.
+    /// Takes the list of each form. `cost` estimates the number of documents of a list.
     pub fn new(lists: Vec<P>, cost: impl Fn(&P) -> u64) -> Forms<P> {
         let cost = lists.iter().map(cost).sum();
         Forms { lists: Or::new(lists), cost, positions: Vec::new() }
     }
 
-    /// About how many documents it has.
+    /// An upper bound of the number of documents.
     pub fn cost(&self) -> u64 {
         self.cost
     }

@@ -1,18 +1,17 @@
-//! Intervals: where in a document something stands, from its first word to its last.
+//! Intervals: the occurrences of an operand in a document, from the first word to the last.
 //!
-//! What lives here: [`Interval`], the rung [`Intervals`] above [`DocIterator`], and [`Occurring`], the documents that
-//! have an interval at all. What does not: which intervals there are; each operator says so of its own.
+//! What lives here: [`Interval`], the trait [`Intervals`] above [`DocIterator`], and [`Occurring`], the documents
+//! with at least one interval. What does not: the intervals of each operator.
 //!
-//! Of the intervals of an operand only the *minimal* ones are handed out, those that contain no other: they are enough
-//! to know whether an operand stands in a window, and there are at most as many as positions. So operators nest
-//! without restriction and stay linear.
+//! Only *minimal* intervals are returned, those that contain no other. They are enough to check windows, and their
+//! number is at most that of the positions. So operators nest without restriction and take linear time.
 //!
-//! An operator over intervals is a list in two steps, each dearer than the one before. As a [`DocIterator`] it goes
-//! through its *candidates*, the documents that have all words that it needs; its intervals are asked of a candidate
-//! only. So a window inside a window costs no position in a document that lacks a word of the outer one.
+//! An operator over intervals works in two steps. As a [`DocIterator`] it visits its *candidates*, the documents
+//! that have all required words. Intervals are computed only in candidates. So an inner window reads no positions in
+//! a document that lacks a word of the outer one.
 //!
-//! **Invariant.** The intervals of a document ascend strictly, by their first word and by their last alike. Positions
-//! are read by [`Intervals::begin`] and [`Intervals::occurs`], of the current document.
+//! **Invariant.** The intervals of a document ascend strictly, in both their first and last positions.
+//! [`Intervals::begin`] and [`Intervals::occurs`] read the positions of the current document.
 //!
 //! C. L. A. Clarke, G. V. Cormack, F. J. Burkowski, "An algebra for structured text search and a framework for its
 //! implementation", The Computer Journal 38(1), 1995; P. Boldi, S. Vigna, "Efficient optimally lazy algorithms for
@@ -20,7 +19,7 @@
 
 use index::{DocId, DocIterator, END};
 
-/// A stretch of a field, from the position of its first word to that of its last.
+/// A range of positions in a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interval {
     /// Position of the first word.
@@ -30,21 +29,21 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// How many positions it has.
+    /// The number of positions.
     pub fn width(self) -> u32 {
         self.last.saturating_sub(self.first).saturating_add(1)
     }
 }
 
-/// A list of candidates that knows where in the current one it stands.
+/// A list of candidates with the intervals in the current one.
 pub trait Intervals: DocIterator {
-    /// Goes before the first interval of the current document.
+    /// Moves before the first interval of the current document.
     fn begin(&mut self);
 
-    /// The next minimal interval of the document at which it was begun; `None` behind the last, and from then on.
+    /// The next minimal interval since `begin`. Returns `None` after the last one, and from then on.
     fn next_interval(&mut self) -> Option<Interval>;
 
-    /// Whether the current document has an interval. Nothing is begun after that.
+    /// Returns whether the current document has an interval. It ends the iteration since `begin`.
     fn occurs(&mut self) -> bool {
         self.begin();
         self.next_interval().is_some()
@@ -70,14 +69,14 @@ impl<T: Intervals + ?Sized> Intervals for Box<T> {
 pub struct Occurring<I>(I);
 
 impl<I: Intervals> Occurring<I> {
-    /// Of `candidates`.
+    /// Filters `candidates`.
     pub fn of(candidates: I) -> Occurring<I> {
         let mut occurring = Occurring(candidates);
         occurring.settle();
         occurring
     }
 
-    /// What is looked for; it stands on the current document.
+    /// The operand, at the current document.
     pub fn inner_mut(&mut self) -> &mut I {
         &mut self.0
     }

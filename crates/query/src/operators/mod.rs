@@ -1,17 +1,17 @@
-//! The operators: from lists of documents to a list of documents.
+//! Operators: from lists of documents to a list of documents.
 //!
-//! Every operator is a [`DocIterator`](index::DocIterator) over [`DocIterator`](index::DocIterator)s,
-//! so they nest without restriction; a tree of them moves its lists only as far as it is asked to. Each
-//! asks for the lowest rung of the ladder that it needs: only [`Phrase`] and windows want positions. These
-//! are [`Intervals`], a rung of its own above it: [`Adjacent`], [`Either`], [`Unordered`] and [`Ordered`] nest in one
-//! another, and [`Occurring`] makes of them the documents in which they are.
+//! Every operator is a [`DocIterator`](index::DocIterator) over [`DocIterator`](index::DocIterator)s, so they nest
+//! without restriction. A tree of operators moves its lists only as far as required. Each operator requires the
+//! least trait that it needs: only [`Phrase`] and windows need positions. Windows use [`Intervals`], a trait above
+//! it: [`Adjacent`], [`Either`], [`Unordered`] and [`Ordered`] nest in one another, and [`Occurring`] turns them
+//! into lists of documents.
 //!
-//! What lives here: which documents match, and for [`Or`] which of its lists did. What does not:
-//! scores, terms, fields (`tree.rs` puts these on).
+//! What lives here: matching documents and, for [`Or`], the matching lists. What does not: scores, terms and fields
+//! (`tree.rs`).
 //!
-//! **Invariant.** An operator's documents are those of the set operation in its first sentence, strictly
-//! ascending, whatever the mixture of `next_doc` and `skip_to`; `tests/it/operators.rs` holds each against
-//! sorted vectors, alone and in one another.
+//! **Invariant.** The documents of an operator are those of the set operation in its first sentence. They ascend
+//! strictly, for any mixture of `next_doc` and `skip_to`. `tests/it/operators.rs` compares each operator with sorted
+//! vectors, alone and nested.
 
 mod adjacent;
 mod all;

@@ -1,4 +1,4 @@
-//! NOT: the documents that are not in a list, that is, its gaps.
+//! NOT: the documents that are missing from a list.
 //!
 //! **Invariant.** A document below the bound is in the list or in its complement, and never in both.
 

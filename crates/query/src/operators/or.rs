@@ -1,7 +1,7 @@
 //! OR: the documents that are in at least one list.
 //!
-//! A k-way merge. A heap holds the lists by the document they stand on; those that stand on the current
-//! document are taken out of it and kept by number, so that it is known which lists matched.
+//! A k-way merge. A heap holds the lists by their current documents. The lists at the current document are taken out
+//! of it and kept by number, which gives the matching lists.
 //!
 //! **Invariant.** A list is in the heap, or among the matched, or at its end.
 
@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 
 use index::{DocId, DocIterator, END};
 
-/// Union that knows which of its lists have the current document.
+/// Union with the lists that have the current document.
 #[derive(Debug)]
 pub struct Or<I> {
     lists: Vec<I>,
@@ -22,7 +22,7 @@ pub struct Or<I> {
 }
 
 impl<I: DocIterator> Or<I> {
-    /// Of `lists`.
+    /// Union of `lists`.
     pub fn new(lists: Vec<I>) -> Or<I> {
         let ahead = lists
             .iter()
@@ -40,19 +40,20 @@ impl<I: DocIterator> Or<I> {
         &self.matched
     }
 
-    /// All lists in the order given; those of [`Or::matched`] stand on the current document. None may be moved.
+    /// All lists in the given order. Those of [`Or::matched`] are at the current document. The caller must not move
+    /// them.
     pub(super) fn lists_mut(&mut self) -> &mut [I] {
         &mut self.lists
     }
 
-    /// Calls `visit` with each list that has the current document, in the order given.
+    /// Calls `visit` with each list that has the current document, in the given order.
     pub fn for_each_matched(&mut self, mut visit: impl FnMut(&mut I)) {
         for &number in &self.matched {
             visit(&mut self.lists[number]);
         }
     }
 
-    /// Moves list `number` and puts it where it then belongs.
+    /// Moves list `number` and pushes it into the heap unless it has ended.
     fn advance(&mut self, number: usize, step: impl FnOnce(&mut I) -> DocId) {
         let doc = step(&mut self.lists[number]);
         if doc != END {
@@ -60,7 +61,7 @@ impl<I: DocIterator> Or<I> {
         }
     }
 
-    /// Takes the lists on the smallest document out of the heap.
+    /// Takes the lists at the smallest document out of the heap.
     fn gather(&mut self) -> DocId {
         self.matched.clear();
         self.doc = self.ahead.peek().map_or(END, |&Reverse((doc, _))| doc);

@@ -1,40 +1,40 @@
-//! Ordered window: where all of some operands stand within so many positions, each behind the one before.
+//! Ordered window: all operands within a number of positions, each after the one before.
 //!
-//! For each interval of the first operand every other one moves to its first interval behind the one before it: so the
-//! whole ends as early as it can. The ends never descend; of those that end together the one that begins last is
-//! minimal, so an interval is handed out once the next is known to end later.
+//! For each interval of the first operand, every other operand moves to its first interval after that of the operand
+//! before it. So the window ends as early as possible. The ends never descend. Among windows with equal ends the
+//! last start is minimal, so a result is returned once the next one ends later.
 //!
-//! **Invariant.** Every operand moves forward only, so a document costs its positions once. Operands do not overlap: a
-//! word given twice must be there twice.
+//! **Invariant.** Every operand only moves forward, so its positions are read once per document. Operands do not
+//! overlap: a repeated word must occur twice.
 
 use index::{DocId, DocIterator};
 
 use super::{And, Interval, Intervals};
 
-/// Intersection of operands with intervals, one behind the other and near.
+/// Intersection of operands with intervals, in order and near each other.
 #[derive(Debug)]
 pub struct Ordered<I> {
     parts: And<I>,
     width: u32,
-    /// Where the operands stand; of the first it is not used.
+    /// Current intervals of the operands. The first one is not used.
     stands: Vec<Option<Interval>>,
-    /// The next one, if it is known.
+    /// The next window, if known.
     next: Option<Interval>,
 }
 
 impl<I: Intervals> Ordered<I> {
-    /// All of `parts` in this order within `width` positions; `cost` is about how many documents a part has.
+    /// All of `parts` in this order within `width` positions. `cost` estimates the number of documents of a part.
     pub fn new(parts: Vec<I>, width: u32, cost: impl Fn(&I) -> u64) -> Ordered<I> {
         let stands = vec![None; parts.len()];
         Ordered { parts: And::new(parts, cost), width, stands, next: None }
     }
 
-    /// The operands in the order given; the current document is a candidate of each.
+    /// The operands in the given order. The current document is a candidate of each.
     pub fn parts_mut(&mut self) -> &mut [I] {
         self.parts.lists_mut()
     }
 
-    /// From the next interval of the first operand to the earliest end.
+    /// The window from the next interval of the first operand to the earliest end.
     fn reach(&mut self) -> Option<Interval> {
         let (first_part, others) = self.parts.lists_mut().split_first_mut()?;
         let Interval { first, mut last } = first_part.next_interval()?;

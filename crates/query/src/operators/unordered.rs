@@ -1,12 +1,12 @@
-//! Unordered window: where all of some operands stand within so many positions, in any order.
+//! Unordered window: all operands within a number of positions, in any order.
 //!
-//! A heap holds the current interval of each operand by where it begins. From the first beginning to the last end is a
-//! stretch with all of them, and the only one that begins there that can be minimal. To find the next the operands that
-//! begin there move on; if the end is still the same the stretch contains the next one and is not minimal.
+//! A heap holds the current interval of each operand, by start. The range from the first start to the last end
+//! contains all operands, and is the only range with this start that can be minimal. Then the operands at this start
+//! move on. If the end does not change, the range contains the next one and is not minimal.
 //!
-//! **Invariant.** Between calls each operand in the heap stands on the interval that the heap says, and `last` is the
-//! greatest end of those. A heap that is not full has nothing more to tell. Operands may overlap, so a word given twice
-//! need be there once only.
+//! **Invariant.** Between calls, the heap has the current interval of each operand, and `last` is their greatest
+//! end. If the heap is not full, no intervals are left. Operands may overlap, so a repeated word may occur only
+//! once.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -27,12 +27,12 @@ pub struct Unordered<I> {
 }
 
 impl<I: Intervals> Unordered<I> {
-    /// All of `parts` within `width` positions; `cost` is about how many documents a part has.
+    /// All of `parts` within `width` positions. `cost` estimates the number of documents of a part.
     pub fn new(parts: Vec<I>, width: u32, cost: impl Fn(&I) -> u64) -> Unordered<I> {
         Unordered { parts: And::new(parts, cost), width, begun: BinaryHeap::new(), last: 0 }
     }
 
-    /// The operands in the order given; the current document is a candidate of each.
+    /// The operands in the given order. The current document is a candidate of each.
     pub fn parts_mut(&mut self) -> &mut [I] {
         self.parts.lists_mut()
     }
@@ -41,7 +41,7 @@ impl<I: Intervals> Unordered<I> {
         self.begun.len() == self.parts.lists_mut().len()
     }
 
-    /// Moves on every operand that begins at `first`; one that has no more leaves the heap.
+    /// Advances every operand at `first`. An operand without further intervals leaves the heap.
     fn pass(&mut self, first: u32) {
         while let Some(mut top) = self.begun.peek_mut()
             && top.0.0 == first
