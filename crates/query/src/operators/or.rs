@@ -40,7 +40,7 @@ impl<I: DocIterator> Or<I> {
         &self.matched
     }
 
-    /// All lists in the given order. Those of [`Or::matched`] are at the current document. The caller must not move
+    /// All lists in the given order. The matched ones are at the current document. The caller must not move them.
     /// them.
     pub(super) fn lists_mut(&mut self) -> &mut [I] {
         &mut self.lists

@@ -44,7 +44,7 @@ fn a_weight_multiplies_occurrences_before_they_saturate() {
     assert!(once < twice && twice < 2.0 * once, "{once}, {twice}");
 }
 
-/// However odd the statistics, the score is a number and not negative.
+/// For any statistics, the score is a number and not negative.
 #[test]
 fn odd_statistics_give_numbers() {
     for (documents, length_total, containing) in [(0, 0, 0), (1, 0, 1), (1, 1, 9), (u64::MAX, 1, 0)]

@@ -1,4 +1,4 @@
-//! What an unfinished word may become.
+//! Completion of an unfinished word.
 
 use proptest::prelude::*;
 use query::COMPLETIONS_MAX;
@@ -23,11 +23,11 @@ fn shelf() -> Library {
 fn words_of_titles_come_first_then_those_of_texts() {
     let library = shelf();
     for (text, expected) in [
-        // Two titles have `begin` words, and two texts begonias.
+        // `begin` words are in two titles, begonias in two texts.
         ("beg", &["beginnings", "beginners", "begonias", "begets", "begetters", "beggars"][..]),
         ("comput", &["computers", "computing"]),
         ("Comput", &["Computers", "Computing"]),
-        // It has outgrown its stem.
+        // Longer than its stem.
         ("computin", &["computing"]),
         ("resu", &["résumés"]),
         ("\"city ha", &["\"city hall"]),
@@ -37,7 +37,7 @@ fn words_of_titles_come_first_then_those_of_texts() {
             &["body:begonias", "body:begets", "body:begetters", "body:beggars", "body:beginning"],
         ),
         ("(computers|ro", &["(computers|rome", "(computers|romance"]),
-        // Nothing is begun, or nothing begins so, or nothing is longer.
+        // No unfinished word, no completion, or no longer word.
         ("beg ", &[]),
         ("b", &[]),
         ("", &[]),
@@ -50,13 +50,13 @@ fn words_of_titles_come_first_then_those_of_texts() {
     }
 }
 
-/// Terms stand for words where there are no texts, if they lead to themselves.
+/// Without texts, terms are used if they analyse to themselves.
 #[test]
 fn without_texts_terms_are_words() {
     let library = shelf();
     assert_eq!(library.complete_without_texts("berl"), ["berlin"]);
     assert_eq!(library.complete_without_texts("begon"), ["begonia"]);
-    // The stem of `databases` is `databas`, and of that `databa`.
+    // The stem of `databases` is `databas`, whose stem is `databa`.
     let library = Library::new("english", &[("", "databases")]);
     assert_eq!(library.complete_without_texts("datab"), [""; 0]);
     assert_eq!(library.complete("datab"), ["databases"]);

@@ -1,4 +1,4 @@
-//! What a configuration file may say, against what is said of it.
+//! Valid and invalid configuration files.
 
 use query::Config;
 

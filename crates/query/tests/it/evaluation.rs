@@ -1,4 +1,4 @@
-//! Figures against examples calculated by hand, and files that are none.
+//! Figures against examples calculated by hand, and invalid files.
 
 use query::evaluation::{Measure, Qrels, Run, Topics, compare, evaluate};
 
@@ -11,7 +11,8 @@ const QRELS: &str = "\
 2 0 a 1
 3 0 a 0
 ";
-/// For topic 1: x, a, d, b; the other two of its relevant documents are one that is missing and none.
+/// For topic 1: x, a, d, b. Of its other two relevant documents, one is missing from the run, the other does not
+/// exist.
 const RUN: &str = "\
 1 Q0 b 1 0.5 t
 1 Q0 a 9 2.5 t
@@ -49,7 +50,7 @@ fn figures_are_those_by_hand() {
     check("nDCG@2", [2.0 / log(2.0) / (2.0 / log(1.0) + 1.0 / log(2.0)), 0.0, 0.0]);
 }
 
-/// By score as 32 bits from above, then by name from above, whatever ranks the file states.
+/// Ordered by falling 32-bit score, then by falling name. The ranks in the file are ignored.
 #[test]
 fn equal_scores_are_ordered_by_name() {
     let run = "1 Q0 a 1 1.00000001 t\n1 Q0 c 2 1.0 t\n1 Q0 b 3 1 t\n1 Q0 d 4 2 t\n";
@@ -58,7 +59,7 @@ fn equal_scores_are_ordered_by_name() {
     assert_eq!(names, ["d", "c", "b", "a"]);
 }
 
-/// What is written is read in the order in which it was found, also where scores are equal.
+/// A written run is read in the same order, also with equal scores.
 #[test]
 fn a_run_that_is_written_keeps_its_order() {
     let scores = [3.0, 3.0, 3.0 - 1e-12, 2.0, 2.5, 0.0, 0.0];

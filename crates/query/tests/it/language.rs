@@ -1,5 +1,5 @@
-//! The language: texts against their trees by hand, wrong texts against their columns, printing
-//! against parsing, and anything at all against panics.
+//! The language: texts with their trees by hand, invalid texts with their columns, printing against parsing, and
+//! random texts.
 
 use index::Field;
 use proptest::collection::vec;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use query::{DEPTH_MAX, LENGTH_BYTES_MAX, Query, QueryError, TERMS_MAX, WIDTH_MAX, parse};
 
-/// The tree in prefix form: short to write, and without the rules of printing.
+/// The tree in prefix form: short, and independent of printing.
 fn tree(query: &Query) -> String {
     let all = |name: &str, queries: &[Query]| {
         format!("{name}[{}]", queries.iter().map(tree).collect::<Vec<_>>().join(" "))
@@ -271,7 +271,7 @@ fn endless_texts_are_refused_at_once() {
         "(a)~2 ",
     ] {
         for count in [999, 9_999, 1_000_000] {
-            // The last of some dashes is punctuation, which the others negate.
+            // The last dash is punctuation. The others negate it.
             let short = text == "-" && count < LENGTH_BYTES_MAX;
             assert_eq!(parse(&text.repeat(count)).is_ok(), short, "{count} times {text:?}");
         }
@@ -279,7 +279,7 @@ fn endless_texts_are_refused_at_once() {
     assert!(parse(&("-".repeat(LENGTH_BYTES_MAX - 1) + "a")).is_ok(), "a loop, not a recursion");
 }
 
-/// Scraps that the language gives a meaning to, and some that it does not; some more often.
+/// Pieces with and without a meaning in the language. Some are more frequent.
 #[rustfmt::skip]
 const SCRAPS: [&str; 45] = [
     "a", "b", "é", "日本", "א", "א\"ב", " ", " ", " ", "(", ")", "(", ")", "\"", "“", "-", "|", " OR ", " AND ",
@@ -301,7 +301,7 @@ fn check_round_trip(text: &str) {
     }
 }
 
-/// Something that has a place in a text, by the grammar.
+/// A random query with positions, by the grammar.
 fn placed() -> impl Strategy<Value = String> {
     let words = ["a", "b*", "title:c~2", "\"d e*\"", "url:\"f g\"~9", "h-i", "OR*", "é"];
     let leaf = select(words.to_vec()).prop_map(str::to_owned);
@@ -321,12 +321,12 @@ fn placed() -> impl Strategy<Value = String> {
     })
 }
 
-/// In parentheses, unless it is one word.
+/// Adds parentheses unless it is one word.
 fn factor(text: &str) -> String {
     if text.contains(' ') { format!("({text})") } else { text.to_owned() }
 }
 
-/// A whole query, by the grammar.
+/// A random query, by the grammar.
 fn sentence() -> impl Strategy<Value = String> {
     let filters = [
         "site:example.org",
@@ -351,7 +351,7 @@ fn sentence() -> impl Strategy<Value = String> {
     })
 }
 
-/// Windows take parentheses when they are printed: as deep as may be, and one deeper.
+/// Printed windows have parentheses: at the maximum depth, and one level beyond.
 #[test]
 fn windows_are_as_deep_as_they_are_printed() {
     for (open, chain) in [("(", "a NEAR/5 b"), ("(x OR ", "a BEFORE/5 b NEAR/6 c")] {
@@ -373,7 +373,7 @@ fn windows_are_as_deep_as_they_are_printed() {
     assert!(matches!(error, QueryError::TooDeep { .. }), "{error}");
 }
 
-/// What is far beyond every limit is refused at once, with a column and with what to do.
+/// Texts far beyond a limit are rejected quickly, with a column and a cure.
 #[test]
 fn ten_thousand_words_and_a_thousand_levels_are_refused() {
     let deep = |open: &str, close: &str| format!("{}a{}", open.repeat(1000), close.repeat(1000));
@@ -457,7 +457,7 @@ fn a_field_is_kept_by_its_name() {
     }
 }
 
-/// A misspelt field is a word, and whoever shows the answer can say so.
+/// A misspelt field is a word, and gives a hint.
 #[test]
 fn a_word_that_looks_like_a_field_is_found() {
     for (text, name, meant) in [

@@ -1,5 +1,5 @@
-//! Every operator against sorted vectors, over random walks of `next_doc` and `skip_to`; and how
-//! far it moves its lists against how far it must. Windows, and trees of all, are in `windows.rs`.
+//! Every operator against sorted vectors, over random walks of `next_doc` and `skip_to`, and the number of moves of
+//! its lists. Windows and nested operators are in `windows.rs`.
 
 mod windows;
 
@@ -11,7 +11,7 @@ use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 use query::operators::{All, And, AndNot, Not, Or, Phrase};
 
-/// A posting list: document → positions. The `skip_to` is the slow default, which is correct.
+/// A posting list: document → positions. Its `skip_to` is the slow default.
 struct Listed {
     postings: Vec<(u32, Vec<u32>)>,
     at: usize,
@@ -69,7 +69,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Walks, then runs to the end; `visit` is shown the subject on every document.
+/// Walks, then runs to the end. Calls `visit` on every document.
 fn check_walk<I: DocIterator>(
     mut subject: I,
     expected: &[u32],
@@ -107,7 +107,7 @@ fn size(list: &Listed) -> u64 {
     list.postings.len() as u64
 }
 
-/// A word's postings: few positions, so that phrases happen.
+/// The postings of a word, with few positions so that phrases occur.
 fn postings() -> impl Strategy<Value = Vec<(u32, Vec<u32>)>> {
     let positions = btree_set(0..8_u32, 1..6);
     btree_map(0..16_u32, positions, 0..14).prop_map(|postings: BTreeMap<_, _>| {
@@ -205,7 +205,7 @@ fn and_of_nothing_is_empty() {
     check_walk(And::new(Vec::<Listed>::new(), size), &[], &[Step::SkipTo(3)], |_| ());
 }
 
-/// Counts what is asked of it.
+/// Counts moves.
 struct Counted<'a>(All, &'a Cell<u32>);
 
 impl DocIterator for Counted<'_> {
@@ -224,7 +224,7 @@ impl DocIterator for Counted<'_> {
     }
 }
 
-/// Any list, and how many documents it has.
+/// Any list, with its number of documents.
 struct Priced<'a>(Box<dyn DocIterator + 'a>, u64);
 
 impl DocIterator for Priced<'_> {
@@ -241,7 +241,7 @@ impl DocIterator for Priced<'_> {
     }
 }
 
-/// Q1, Q3: beside a list of two documents, one of a million is moved twice.
+/// Next to a list of two documents, a list of a million moves twice.
 #[test]
 fn a_long_list_is_skipped_not_walked() {
     let moves = Cell::new(0);
@@ -255,7 +255,7 @@ fn a_long_list_is_skipped_not_walked() {
     assert_eq!(moves.get(), 2);
 }
 
-/// Q4: the unwanted list is asked about wanted documents only.
+/// The unwanted list moves only to documents of the wanted one.
 #[test]
 fn the_unwanted_list_is_skipped_not_walked() {
     let moves = Cell::new(0);

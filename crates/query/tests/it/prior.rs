@@ -1,4 +1,4 @@
-//! What documents are worth before any question: each signal alone turns an order around, and is explained.
+//! Static scores: each signal alone reverses an order, and is explained.
 #![expect(clippy::float_cmp, reason = "equal means equal")]
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::search::check_sums;
 
 const DAY_S: i64 = 86_400;
 
-/// Equal documents of these days, in one segment.
+/// Equal documents with these dates, in one segment.
 fn searcher(
     days: &[i64],
     config: Config,
@@ -35,7 +35,7 @@ fn word() -> Query {
     Query::Term { field: None, text: "word".to_owned() }
 }
 
-/// Documents in the order of results; every score is explained by a sum.
+/// Documents in the order of results. Checks that every explanation is a sum.
 fn order(searcher: &Searcher) -> Vec<u32> {
     let hits = searcher.best(&word(), 0, 100).expect("answered");
     for hit in &hits {
@@ -92,7 +92,7 @@ fn a_topic_counts_where_it_is_chosen() {
 fn freshness_is_halved_with_every_half_life_behind_the_newest() {
     let half_life = "10d".parse().expect("a time");
     let config = Config { freshness_weight: 0.8, freshness_half_life: half_life, ..weights(&[]) };
-    // The second has no date that a query could name.
+    // The date of the second one is outside the range of queries.
     let days = [80, -5, 100, 90];
     let (_dir, searcher) = searcher(&days, config, &[]);
     assert_eq!(order(&searcher), [2, 3, 0, 1]);

@@ -1,4 +1,4 @@
-//! Words near each other: orders that they turn around, what they add by hand, and an index that cannot tell.
+//! Proximity: orders that it reverses, scores by hand, and an index without positions.
 
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -10,7 +10,7 @@ use query::{Config, Query, Searcher, parse};
 
 use crate::search::check_sums;
 
-/// An index of texts, each the body of a document of one host whose title is "title".
+/// An index of texts, each the body of a document of one host with the title "title".
 fn build(dir: &Path, texts: &[&str]) {
     let mut writer = IndexWriter::create(dir, &index::Config::default()).expect("created");
     for (number, text) in texts.iter().enumerate() {
@@ -40,7 +40,7 @@ fn of_texts(texts: &[&str], config: &str) -> (tempfile::TempDir, Searcher) {
     (dir, searcher)
 }
 
-/// Documents in the order of results; every score is explained by a sum.
+/// Documents in the order of results. Checks that every explanation is a sum.
 fn order(searcher: &Searcher, query: &Query) -> Vec<u32> {
     let hits = searcher.best(query, 0, 100).expect("answered");
     assert_eq!(hits, searcher.exhaustive(query, 0, 100).expect("answered"));
@@ -52,7 +52,7 @@ fn order(searcher: &Searcher, query: &Query) -> Vec<u32> {
     hits.into_iter().map(|hit| hit.doc.0).collect()
 }
 
-/// Of the same words as often in texts that are as long: by words alone they are equal.
+/// The texts have equal lengths and word frequencies, so without proximity their scores are equal.
 const TEXTS: [&str; 6] = [
     "city x x x x x hall x x x", // 0: six apart
     "x city x x x hall x x x x", // 1: four
@@ -75,7 +75,7 @@ fn words_nearer_to_each_other_come_first_where_that_counts() {
         }
         assert_eq!(order(&with, &query("city hall")), [2, 3, 1, 0, 5], "{model}");
         assert_eq!(order(&with, &query("city AND hall")), [2, 3, 1, 0], "{model}");
-        // Words that are not beside each other, or not asked in the same field, or not words by themselves.
+        // Words that are no neighbours, are searched in different fields, or are no plain words.
         for text in [
             "city title hall",
             "title:title city -hall",
@@ -86,7 +86,7 @@ fn words_nearer_to_each_other_come_first_where_that_counts() {
         ] {
             assert_eq!(order(&with, &query(text)), order(&without, &query(text)), "{text}");
         }
-        // A phrase says it itself.
+        // Words of a phrase are no pairs.
         assert_eq!(order(&with, &query("\"hall city\"")), [2]);
         let phrase =
             |searcher: &Searcher| searcher.best(&query("\"hall city\" x"), 0, 9).expect("answered");
@@ -94,8 +94,8 @@ fn words_nearer_to_each_other_come_first_where_that_counts() {
     }
 }
 
-/// Two documents of four terms; "a" and "b" are one apart, and "b" is once more two behind "a"; N = 2, n = 1 and 2, so
-/// that idf = ln(1 + 0.5 / 2.5).
+/// Two documents of four terms. "a" and "b" are one apart, and another "b" is two after "a". N = 2, n = 1 and 2, so
+/// idf = ln(1 + 0.5 / 2.5).
 #[test]
 fn what_a_pair_adds_by_hand() {
     let config = "k1 = 1.2\nb = 0.75\nproximity_weight = 2.0\nranks = {}";
@@ -139,7 +139,7 @@ fn an_index_that_does_not_know_where_words_stand_says_so() {
         let expected: &[&str] = if is_told { &[said] } else { &[] };
         assert_eq!(answer.notes, expected, "{text}");
     }
-    // What is frequent is known without positions.
+    // The frequency of the most frequent term is known without positions.
     let tf_idf = open(to.path(), "model = 'tf-idf'");
     let told =
         tf_idf.explain(&parse("city").expect("a word"), 0, DocId(0)).expect("found").to_string();

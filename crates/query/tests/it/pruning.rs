@@ -1,9 +1,8 @@
-//! Pruning changes nothing, whatever documents are worth before any question, and every score is the sum that explains
-//! it: what [`Searcher::best`] finds is what looking at every document finds, to the last bit, and
-//! [`Searcher::count`] counts as many.
+//! Dynamic pruning is safe: [`Searcher::best`] gives the results of exhaustive evaluation, equal in every bit, for
+//! any static scores. Every score is the sum that explains it, and [`Searcher::count`] is right.
 //!
-//! The collection is large enough for many windows and for lists of all lengths: words by Zipf's law, of every field, in
-//! clusters, with many documents that are equal, so that scores are.
+//! The collection is large enough for many windows and for lists of all lengths: words by Zipf's law, in every
+//! field, in clusters, with many equal documents and so equal scores.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,8 +24,8 @@ fn word(random: &mut Random) -> String {
     format!("w{}", ((1 << magnitude) + random.below(1 << magnitude)).min(WORDS))
 }
 
-/// Documents in clusters of 300 that have a word of their own; every fourth equals the one before. Two words are in as many
-/// documents as fill blocks, far from the last.
+/// Documents in clusters of 300 that share a word; every fourth equals the one before. Two words fill whole blocks,
+/// far from the last document.
 fn write(dir: &Path, random: &mut Random, config: &index::Config, docs: std::ops::Range<u32>) {
     let mut writer = match Index::open(dir) {
         Ok(_) => IndexWriter::update(dir, config).expect("begun"),
@@ -50,7 +49,7 @@ fn write(dir: &Path, random: &mut Random, config: &index::Config, docs: std::ops
                 }
             }
         }
-        // Some have a date that is none.
+        // Some have an invalid date.
         let date_s = if doc % 11 == 0 { -1 } else { i64::from(doc % 700) * 86_400 };
         writer.add(&DocRecord { date_s, ..DocRecord::default() }).expect("added");
         for (field, words) in Field::ALL.into_iter().zip(&fields) {
@@ -82,7 +81,7 @@ fn terms(random: &mut Random) -> Vec<Query> {
 }
 
 fn question(random: &mut Random) -> Query {
-    // Half of them in one field, where many documents are looked at together.
+    // Half of them are in one field, where documents are checked for phrases together.
     let phrase = |random: &mut Random| {
         let field = (random.below(2) == 0).then_some(Field::Body);
         let words: Vec<String> = (0..2 + random.below(2)).map(|_| word(random)).collect();
@@ -119,7 +118,7 @@ fn question(random: &mut Random) -> Query {
     }
 }
 
-/// Alternatives, conjunctions, phrases, windows and words in several forms, within each other.
+/// Nested alternatives, conjunctions, phrases, windows and words in several forms.
 fn nested(random: &mut Random, depth: u32) -> Query {
     let parts = |random: &mut Random| -> Vec<Query> {
         (0..2 + random.below(2)).map(|_| nested(random, depth - 1)).collect()
@@ -137,7 +136,7 @@ fn nested(random: &mut Random, depth: u32) -> Query {
                 Query::Or(vec![term(random), Query::Phrase { field, text: words(random) }]),
             ],
         },
-        // From one form to more than bounds are asked for.
+        // From one form to more than pruning supports.
         4 => Query::Prefix { field, text: format!("w{}", 10 + random.below(290)) },
         5 => Query::And(parts(random)),
         6 => without(nested(random, depth - 1), nested(random, depth - 1)),
@@ -184,7 +183,7 @@ fn ranks(index: &Index, random: &mut Random) -> RankValues {
     segments.map(|segment| (0..segment.doc_count()).map(&mut rank).collect()).collect()
 }
 
-/// Asks many questions of an index, whose documents have ranks of all kinds.
+/// Runs many queries on an index whose documents have ranks of all magnitudes.
 fn ask(dir: &Path, random: &mut Random, queries: usize) {
     let index = Arc::new(Index::open(dir).expect("opened"));
     let named = ["pagerank", "mine", "in-degree", "unused"]
@@ -227,8 +226,8 @@ fn the_best_of_a_large_segment_are_those_of_all() {
     ask(dir.path(), &mut random, QUERIES);
 }
 
-/// More documents than a window has: lists of all densities, some with documents on both sides of its end only.
-/// Up to sixteen words of one list each go another way than more.
+/// More documents than a window has, and lists of all densities, some with documents only near the end of a window.
+/// Up to sixteen words of one list each are evaluated differently from more.
 #[test]
 fn the_best_with_any_of_many_words_are_those_of_all() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -295,8 +294,8 @@ fn what_is_counted_window_by_window_is_counted_once() {
     }
 }
 
-/// Of one word in one field the champions of its list decide, or what they say is used; nothing shows which, whatever the
-/// slope that the index was made for.
+/// For one word in one field, champions may replace or speed up evaluation, with equal results for any slope of the
+/// index.
 #[test]
 fn champions_change_nothing() {
     for b in [0.0, 0.07, 0.5, 0.75, 1.0] {
@@ -311,7 +310,7 @@ fn champions_change_nothing() {
         let asked: Vec<(Field, &str)> = words.iter().map(|word| (Field::Body, &**word)).collect();
         let lists = index.segments()[0].lists(&asked).expect("found");
         let told = lists.iter().flatten().filter(|list| list.champions().is_some()).count();
-        // Where lengths do not count, most documents tie with others that are not as long.
+        // If lengths do not count, most documents tie with others of different length.
         assert!(told > 30 || slope == Slope::of(0.0), "{told} with {b}");
         let text = |word: &String| Query::Term { field: Some(Field::Body), text: word.clone() };
         let questions: Vec<Query> = words.iter().map(text).collect();
@@ -322,7 +321,7 @@ fn champions_change_nothing() {
     }
 }
 
-/// Configurations with that *b* or others, in which scores are told apart or not.
+/// Configurations with that *b* or others, with and without distinguishable scores.
 fn configs_near(b: f64) -> [Config; 9] {
     let body = |body: f64| FieldWeights { body, ..FieldWeights::default() };
     let plain = Config { b, ..Config::default() };
@@ -334,13 +333,13 @@ fn configs_near(b: f64) -> [Config; 9] {
         Config { k1: 100.0, ..plain.clone() },
         Config { weights: body(0.0), ..plain.clone() },
         Config { weights: body(1e6), ..plain.clone() },
-        // Any occurrence is worth all, but for the last digits.
+        // Any occurrence gives the maximum score, up to the last digits.
         Config { k1: 2e-6, weights: body(1e8), ..plain.clone() },
         Config { freshness_weight: 0.7, ..plain },
     ]
 }
 
-/// Pages of few results are those of all documents.
+/// Pages of few results are slices of all results.
 fn check_pages(searcher: &Searcher, questions: &[Query]) {
     for question in questions {
         let all = searcher.exhaustive(question, 0, 40).expect("answered");
@@ -371,7 +370,7 @@ fn the_best_of_many_segments_with_deleted_documents_are_those_of_all() {
     ask(dir.path(), &mut random, QUERIES / 2);
 }
 
-/// A large index in a folder, its files, and each as a number that stands for it and its payload.
+/// A large index in a folder: its files, and the number and payload of each.
 fn large(dir: &Path, random: &mut Random) -> (Files, Vec<(u8, Vec<u8>)>) {
     write(dir, random, &index::Config::default(), 0..6000);
     let files = Files::read(dir);
@@ -379,14 +378,14 @@ fn large(dir: &Path, random: &mut Random) -> (Files, Vec<(u8, Vec<u8>)>) {
     (files, sound)
 }
 
-/// An index that was forged, if it can be opened.
+/// A forged index, if it opens.
 fn open_forged(dir: &Path) -> Option<Searcher> {
     let index = Index::open(dir).ok()?;
     let searcher = Searcher::new(Arc::new(index), analyzer(), Config::default(), Vec::new());
     Some(searcher.expect("dates are not asked for"))
 }
 
-/// With sums that match: lists of many blocks that are not what they say of each other are asked without a panic.
+/// With forged checksums: lists with blocks that contradict each other cause no panic.
 #[test]
 fn blocks_that_do_not_go_on_behind_one_another_are_survived() {
     let (dir, mut random) = (tempfile::tempdir().expect("a folder"), Random(3));
@@ -402,7 +401,7 @@ fn blocks_that_do_not_go_on_behind_one_another_are_survived() {
             files.write();
             if let Some(searcher) = open_forged(dir.path()) {
                 for _ in 0..40 {
-                    // Whatever it says, it says something.
+                    // Any result is accepted, but no panic.
                     let _ = searcher.search(&question(&mut random), 0, 10);
                 }
             }
@@ -411,8 +410,7 @@ fn blocks_that_do_not_go_on_behind_one_another_are_survived() {
     }
 }
 
-/// With sums that match: blocks that lie as sets, each with more or fewer documents than it says, are asked without a
-/// panic.
+/// With forged checksums: bit sets with a wrong number of documents cause no panic.
 #[test]
 fn sets_of_another_size_are_survived() {
     let (dir, mut random) = (tempfile::tempdir().expect("a folder"), Random(4));
@@ -423,7 +421,7 @@ fn sets_of_another_size_are_survived() {
         sound.iter().flat_map(|file| forgeries.map(|forge| (file, forge)))
     {
         let mut forged = payload.clone();
-        // Where a block begins with the mark of a set and its length; any other 64 may as well be.
+        // A block begins with the mark of a bit set (64) and its length. Other bytes of 64 may be hit as well.
         for at in (2..payload.len()).filter(|&at| payload[at - 2] == 64) {
             let end = at + usize::from(payload[at - 1]);
             if let Some(set) = forged.get_mut(at..end).filter(|set| !set.is_empty()) {
@@ -443,7 +441,7 @@ fn sets_of_another_size_are_survived() {
     }
 }
 
-/// With sums that match: what a set has more or fewer of than it says is not believed, so that it adds no document.
+/// With forged checksums: a bit set with a wrong number of documents adds no documents.
 #[test]
 fn sets_of_another_size_add_nothing() {
     let (dir, mut random) = (tempfile::tempdir().expect("a folder"), Random(5));

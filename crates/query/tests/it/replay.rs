@@ -1,15 +1,15 @@
-//! The fuzz targets over their corpus and over seeded random input: what `fuzz/` finds once, every run of the
-//! tests looks for again.
+//! The fuzz targets over their corpus and over seeded random input, so that findings of `fuzz/` are checked by every
+//! test run.
 
 use crate::damage::{KIND_COUNT, OPERATIONS, Outcome, REPLACE, Random, SEAL, Size, Target};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-/// How many random scripts a test runs.
+/// Number of random scripts per test.
 const SCRIPTS: u64 = 1000;
 
-/// The files of the corpus of a target, in order.
+/// The sorted files of the corpus of a target.
 fn corpus(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
     let entries =
@@ -20,13 +20,13 @@ fn corpus(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
     paths.into_iter().map(|path| (path.clone(), fs::read(path).expect("reads"))).collect()
 }
 
-/// Runs a target, and if it fails says on what.
+/// Runs a target. A failure reports its input.
 fn run(what: &str, bytes: &[u8], target: impl FnOnce(&[u8]) -> Outcome) -> Outcome {
     let outcome = catch_unwind(AssertUnwindSafe(|| target(bytes)));
     outcome.unwrap_or_else(|_| panic!("{what}: {bytes:?}"))
 }
 
-/// How many are closed, how many answer all, and how many some.
+/// Counts indexes that do not open, that answer everything, and that answer some queries.
 #[derive(Debug, Default)]
 struct Tally {
     closed: u32,
@@ -60,7 +60,7 @@ fn the_corpus_of_forged_file_is_replayed() {
     }
 }
 
-/// Files of another format would be refused at once, and reach nothing.
+/// Files of another format would be rejected at once.
 #[test]
 fn the_seeds_of_forged_file_are_the_files_of_the_sound_index() {
     let kept = corpus("forged_file").into_iter().filter(|(path, _)| {
@@ -73,8 +73,8 @@ fn the_seeds_of_forged_file_are_the_files_of_the_sound_index() {
     assert!(is_same, "write them anew, as fuzz/README.md says");
 }
 
-/// Without sums that match: every answer is right, or an error that says where. Half of the damage is a byte of a
-/// file so long that it can be opened nevertheless.
+/// Without forged checksums, every answer is right or an error with a place. Half of the damage is one byte of a
+/// file that is too long to be verified when it is opened.
 #[test]
 fn random_damage_never_makes_a_wrong_answer() {
     let (mut target, mut tally) = (Target::build(Size::Long), Tally::default());
@@ -97,7 +97,7 @@ fn random_damage_never_makes_a_wrong_answer() {
     assert!(tally.closed > 100 && tally.partial > 100, "{tally:?}");
 }
 
-/// Each file in the place of that of the same kind in another segment: its own sums match.
+/// Each file is replaced by that of another segment, whose checksums match.
 #[test]
 fn a_file_of_another_segment_never_makes_a_wrong_answer() {
     let mut target = Target::build(Size::Short);
@@ -109,7 +109,7 @@ fn a_file_of_another_segment_never_makes_a_wrong_answer() {
     }
 }
 
-/// With sums that match, so that what lies behind them is reached.
+/// With forged checksums, to reach the code behind their verification.
 #[test]
 fn random_damage_under_matching_sums_is_survived() {
     let (mut target, mut tally) = (Target::build(Size::Short), Tally::default());
@@ -124,14 +124,14 @@ fn random_damage_under_matching_sums_is_survived() {
     assert!(tally.closed > 100 && tally.partial > 100, "{tally:?}");
 }
 
-/// Anything but to make sums match.
+/// A random operation, except updating checksums.
 fn operation(random: &mut Random) -> [u8; 5] {
     let mut bytes = [(); 5].map(|()| u8::try_from(random.below(256)).expect("a byte"));
     bytes[0] %= OPERATIONS - 1;
     bytes
 }
 
-/// A file that is forged to be what it is, and then one with a byte changed.
+/// A file forged with its own payload, and then with one byte changed.
 #[test]
 fn random_bytes_in_the_place_of_a_payload_are_survived() {
     let mut target = Target::build(Size::Short);

@@ -1,5 +1,5 @@
-//! Searching a real index against a naive evaluation: sets and scores computed document by document
-//! from the tokens themselves, with equal scores, not near ones.
+//! Searches of a real index against a naive evaluation: documents and scores are computed from the tokens, and must
+//! be equal.
 
 mod forms;
 mod model;
@@ -40,12 +40,12 @@ fn put(mut writer: IndexWriter, documents: &[Document]) {
     writer.commit("test").expect("committed");
 }
 
-/// An index in a folder that lasts as long as the searcher is used.
+/// An index in a temporary folder, with its searcher.
 fn searcher(documents: &[Document], ranks: &[f32], stemmer: &str) -> (tempfile::TempDir, Searcher) {
     searcher_with(documents, ranks, stemmer, strict())
 }
 
-/// Every word of a query is required, as the model has it.
+/// Every word of a query is required, as in the model.
 fn strict() -> Config {
     Config { matching: Match::All, ..Config::default() }
 }
@@ -67,7 +67,7 @@ fn searcher_with(
     (dir, searcher)
 }
 
-/// Every node that has parts is their sum from the left, and equal means equal.
+/// Every node with parts is exactly their sum from the left.
 pub(crate) fn check_sums(explanation: &Explanation) {
     if !explanation.parts.is_empty() {
         let sum = explanation.parts.iter().fold(0.0, |sum, part| sum + part.value);
@@ -157,7 +157,7 @@ fn placed() -> impl Strategy<Value = Query> {
     ]
 }
 
-/// A window with anything in it that may be there.
+/// A random window.
 fn window() -> impl Strategy<Value = Query> {
     let inner = placed().prop_recursive(2, 6, 3, |inner| {
         prop_oneof![
@@ -198,7 +198,7 @@ fn any_query() -> impl Strategy<Value = Query> {
     })
 }
 
-/// A query in which words are side by side in every way.
+/// A query with random sequences.
 fn any_sequence() -> impl Strategy<Value = Query> {
     let required = |part| Query::Required(Box::new(part));
     leaf().prop_recursive(4, 16, 4, move |inner| {
@@ -214,7 +214,7 @@ fn any_sequence() -> impl Strategy<Value = Query> {
     })
 }
 
-/// The same query with every sequence spelled out; `combine` joins its plain words.
+/// The query without sequences; `combine` joins their plain words.
 struct SpellOut(fn(Vec<Query>) -> Query);
 
 impl SpellOut {
@@ -302,7 +302,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Whatever is typed has an answer or a reason, and can be explained and marked.
+    /// Any text gets an answer or an error, and can be explained and highlighted.
     #[test]
     fn any_text_is_answered(text in prop_oneof![soup(), any::<String>()]) {
         thread_local! {
@@ -335,7 +335,7 @@ fn check_answered(searcher: &Searcher, query: &Query) {
     }
 }
 
-/// Documents that are words of text only.
+/// Documents of texts alone.
 fn texts(texts: &[&str], stemmer: &str) -> (tempfile::TempDir, Searcher) {
     texts_with(texts, stemmer, strict())
 }
@@ -362,7 +362,7 @@ fn found(searcher: &Searcher, text: &str) -> Vec<u32> {
     docs
 }
 
-/// Its address has a filter and no words, so that its length is nothing, which must not divide nothing.
+/// The address has a filter and no words. Its length of 0 must not cause a division by 0.
 #[test]
 fn a_page_without_words_is_found_by_its_site_under_any_weights() {
     let mut other = Document::new(Default::default(), "b.example", "");
@@ -419,7 +419,7 @@ fn texts_are_analysed_like_the_documents() {
     }
 }
 
-/// What a filter is told by: letters and everything that is, or becomes, or hides beside a colon.
+/// Parts of filters: letters and everything that is, or becomes, or hides next to a colon.
 #[rustfmt::skip]
 const COLONS: [&str; 16] = [
     "site", "lang", "example.org", "en", "é", "日本", "1", ":", ":", "：", "﹕", "︓", "·", "'", "\u{200d}",
@@ -427,7 +427,7 @@ const COLONS: [&str; 16] = [
 ];
 
 proptest! {
-    /// So that nothing on a page can pass for the special terms of `site:` and `lang:`.
+    /// So that no text of a page can imitate the special terms of `site:` and `lang:`.
     #[test]
     fn no_word_holds_two_colons_in_a_row(scraps in vec(select(&COLONS[..]), 0..12)) {
         let text = scraps.concat();
@@ -474,7 +474,7 @@ fn forms_and_windows_as_people_write_them() {
         // Filters are no words.
         ("url:site* | url:sit~2 | url:s*", &[]),
         ("comput*", &[0, 2]),
-        // A term is a stem: a longer beginning finds what it is itself.
+        // A term is a stem. A longer prefix matches its own term.
         ("computing*", &[0, 2]),
         ("COMPUT* colour*", &[2]),
         ("résu*", &[5]),
@@ -516,7 +516,7 @@ fn what_a_form_stands_for_is_marked() {
     assert_eq!(words, ["colour", "computer"]);
 }
 
-/// A beginning of very many words: those that most documents have are searched for, at once, and the answer says so.
+/// A prefix of very many words: only the most frequent ones are searched for, and a note says so.
 #[test]
 fn too_many_forms_are_cut_and_it_is_said() {
     let words: Vec<String> = (0..30_000).map(|number| format!("w{number}x")).collect();
@@ -531,7 +531,7 @@ fn too_many_forms_are_cut_and_it_is_said() {
     assert_eq!(next_to, [1, 2], "w777x is one of those that most have, w29998x is not");
     let answer = searcher.search(&parse("v* w777x~1").expect("a query"), 0, 10).expect("answered");
     assert_eq!((answer.total, answer.notes.len()), (0, 0));
-    // However many there are, all of them together are bounded.
+    // The limit applies to all of them together.
     let many = "w* ".repeat(TERMS_MAX);
     let answer = searcher.search(&parse(&many).expect("a query"), 0, 10).expect("answered");
     let said = "w* may stand for more words than were looked at; of those that were, the 16 that most pages have are \
@@ -541,7 +541,7 @@ fn too_many_forms_are_cut_and_it_is_said() {
     searcher.search(&parse(&many).expect("a query"), 0, 10).expect("answered");
 }
 
-/// Of an index that has no filters of a kind nothing is found by them, and the answer says why.
+/// A filter of a kind that the index lacks matches nothing, and a note says why.
 #[test]
 fn a_filter_that_the_index_does_not_know_is_told() {
     let (_dir, searcher) = texts(&["a", "b"], "none");
@@ -596,7 +596,7 @@ fn filters_choose_by_type_link_and_date() {
     }
 }
 
-/// What has no place in a text cannot be put into a window by a program either.
+/// A part without positions cannot be put into a window, not even by a program.
 #[test]
 fn a_window_of_what_has_no_place_is_refused() {
     let (_dir, searcher) = texts(&["a"], "none");
@@ -656,7 +656,7 @@ fn what_parses_is_answered() {
     }
 }
 
-/// Joining words count only where a query has no other words.
+/// Function words count only in queries without other words.
 #[test]
 fn joining_words_are_left_out_beside_others() {
     let texts = ["please use the red rose", "a rose", "methods to use and use", "tulips"];
@@ -675,7 +675,7 @@ fn joining_words_are_left_out_beside_others() {
     assert_eq!(docs("\"the red\" of"), [0], "beside a phrase it goes");
 }
 
-/// Words that punctuation joins are a phrase alone; words of a script without spaces are not.
+/// Alone, words joined by punctuation are a phrase; words of a script without spaces are not.
 #[test]
 fn joined_words_are_a_phrase_only_alone() {
     let texts = ["an art state", "state-of-the-art", "東京都に住む", "東京"];
@@ -701,7 +701,7 @@ fn joined_words_are_a_phrase_only_alone() {
     }
 }
 
-/// Whoever typed something is not told that it was nothing.
+/// Punctuation alone gives an error with a cure.
 #[test]
 fn a_query_without_words_is_told_what_a_word_is() {
     let (_dir, searcher) = texts(&["roses"], "english");

@@ -1,4 +1,4 @@
-//! Snippets: examples by hand, and the window against a search of all windows.
+//! Snippets: examples by hand, and the best window against all windows.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use query::{Config, Highlighter, Piece, Searcher, parse};
 
-/// For a query; an empty index will do.
+/// The highlighter of a query, on an empty index.
 fn highlighter(query: &str) -> Highlighter {
     let dir = tempfile::tempdir().expect("a folder");
     let writer = IndexWriter::create(dir.path(), &index::Config::default()).expect("created");
@@ -86,7 +86,7 @@ fn a_script_without_spaces_is_cut_between_words() {
 
 const WORDS: [&str; 6] = ["ka", "mo", "ri", "tu", "ze", "longer"];
 
-/// Most (different terms, marked words) that any stretch of at most `budget` characters has.
+/// The greatest (different terms, highlighted words) of any stretch of at most `budget` characters.
 fn best_of_all_windows(words: &[&str], wanted: &[&str], budget: usize) -> Option<(usize, usize)> {
     let mut best = None;
     for first in 0..words.len() {
@@ -117,7 +117,7 @@ proptest! {
         let budget = if text.len() <= chars_max { text.len() } else { chars_max - 4 };
         let best = best_of_all_windows(&words, &wanted, budget);
         if best.is_none() && words.first().is_some_and(|word| word.len() > budget) {
-            // Not even a word fits: the first is cut.
+            // No word fits: the first one is cut.
             let cut = snippet.strip_suffix('…').is_some_and(|start| text.starts_with(start));
             prop_assert!(cut, "{}", snippet);
             return Ok(());
@@ -144,8 +144,7 @@ proptest! {
     }
 }
 
-/// Words of Thai are found by a model, which is not asked of all of a long text: but of its beginning, and of what has
-/// the words in it.
+/// Thai words are found by a model. In a long text it runs only on the beginning and on stretches with query words.
 #[test]
 fn a_long_text_of_thai_is_marked_where_it_matters() {
     let phrase = "ประเทศไทยเป็นเมืองใหญ่ ";
@@ -158,7 +157,7 @@ fn a_long_text_of_thai_is_marked_where_it_matters() {
     assert!((200..400).contains(&count), "{count} of {}", 1 << 13);
 }
 
-/// Linear: these would not come back if it were not.
+/// Linear time: quadratic time would take too long.
 #[test]
 fn a_mebibyte_takes_no_time_to_speak_of() {
     let highlighter = highlighter("ka mo");

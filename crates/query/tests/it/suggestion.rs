@@ -1,4 +1,4 @@
-//! What is suggested: examples by hand, and single words against a search of all words.
+//! Suggestions: examples by hand, and single words against a search of all words.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ impl Library {
             .expect("answered")
     }
 
-    /// The query that is suggested.
+    /// The suggested query.
     fn suggested(&self, query: &str) -> Option<String> {
         self.suggest(query).map(|suggestion| suggestion.query)
     }
@@ -68,7 +68,7 @@ impl Library {
             .expect("answered")
     }
 
-    /// As from an index without texts.
+    /// Completes as in an index without texts.
     pub(crate) fn complete_without_texts(&self, text: &str) -> Vec<String> {
         self.searcher
             .complete(text, &Stop::default(), |_| Ok::<_, QueryError>(None))
@@ -98,7 +98,7 @@ fn words_are_suggested_as_they_are_written() {
         ("gardenign", Some("gardening")),
         ("gardnes", Some("gardens")),
         ("Gardning", Some("Gardening")),
-        // The stem of `database` is none of `databas`, which it is itself.
+        // The stem of `database` is `databas`, whose own stem differs.
         ("databsae", Some("database")),
         ("resme", Some("résumé")),
         ("title:gardning", Some("title:gardening")),
@@ -110,7 +110,7 @@ fn words_are_suggested_as_they_are_written() {
         ("seeds -gardning", None),
         ("\"solar pannels\"", None),
         ("xyzzyplugh", None),
-        // Three are enough, and no more is not more.
+        // Three results are enough, and an equal number is not better.
         ("seeds OR gardning", None),
         ("okapi OR okapo", None),
     ] {
@@ -118,7 +118,7 @@ fn words_are_suggested_as_they_are_written() {
     }
 }
 
-/// A rare word that is right stays, and what finds no more is not suggested.
+/// A correct rare word stays. A correction must find more.
 #[test]
 fn a_suggestion_changes_as_little_as_it_can_and_finds_more() {
     let library = garden();
@@ -130,7 +130,7 @@ fn a_suggestion_changes_as_little_as_it_can_and_finds_more() {
     assert_eq!(suggestion, Suggestion { query: "seeds".to_owned(), total: 3 });
 }
 
-/// A word of a document is doubted for a far commoner one, and only if nothing is found.
+/// A word that occurs is replaced only by a far more frequent one, and only without results.
 #[test]
 fn a_word_that_documents_misspell_is_doubted() {
     for (right, expected) in [(10, None), (11, Some("+separate +garden"))] {
@@ -142,7 +142,7 @@ fn a_word_that_documents_misspell_is_doubted() {
     }
 }
 
-/// Numbers and what has them are names, not misspelt.
+/// Words with digits are names, not misspelt.
 #[test]
 fn numbers_are_left_alone() {
     let text = "BM1690 1690 BM1690s";
@@ -152,7 +152,7 @@ fn numbers_are_left_alone() {
     }
 }
 
-/// Of what is equally far that is suggested which has most documents; a letter is nearer than two.
+/// At equal distance, the most frequent word is suggested. Distance one comes before two.
 #[test]
 fn distance_comes_first_and_documents_second() {
     let documents: Vec<(&str, &str)> = ["bread", "brand brand", "brand"]
@@ -164,13 +164,13 @@ fn distance_comes_first_and_documents_second() {
     // `brand` and `bread` are one edit away, `grind` and `grant` two.
     assert_eq!(library.suggested("bra nd"), None);
     assert_eq!(library.suggested("brend").as_deref(), Some("brand"));
-    // Words of four letters are a letter away and no more.
+    // Words of four letters are corrected up to distance one.
     assert_eq!(library.suggested("bred").as_deref(), Some("bread"));
     assert_eq!(library.suggested("rant").as_deref(), Some("grant"));
     assert_eq!(library.suggested("gint"), None);
 }
 
-/// A search of all words for the best one that is one edit away.
+/// A search of all words for the best one at distance one.
 fn naive(documents: &[Vec<String>], typed: &str) -> Option<(String, u64)> {
     if with(documents, typed) > 0 {
         return None;
@@ -185,12 +185,12 @@ fn naive(documents: &[Vec<String>], typed: &str) -> Option<(String, u64)> {
     words.first().map(|(documents, word)| ((*word).clone(), documents.0 as u64))
 }
 
-/// How many documents have a word.
+/// The number of documents with a word.
 fn with(documents: &[Vec<String>], word: &str) -> usize {
     documents.iter().filter(|words| words.iter().any(|other| other == word)).count()
 }
 
-/// The fewest letters inserted, left out, replaced or exchanged, by its definition.
+/// The optimal string alignment distance, by its definition.
 fn distance(a: &str, b: &str) -> usize {
     fn of(one: &[u8], other: &[u8]) -> usize {
         let (Some((x, rest)), Some((y, other_rest))) = (one.split_last(), other.split_last())
@@ -227,14 +227,14 @@ proptest! {
         if nearest.is_some() {
             prop_assert_eq!(suggestion, nearest);
         } else if let Some((word, total)) = suggestion {
-            // Two edits of the same letters can be three in optimal string alignment.
+            // Two edits of the same letters may be three in optimal string alignment.
             prop_assert!((2..=3).contains(&distance(&typed, &word)));
             prop_assert_eq!(with(&documents, &typed), 0);
             prop_assert_eq!(total, with(&documents, &word) as u64);
         }
     }
 
-    /// Whatever is asked: what is suggested finds as many as it says, and more than the query.
+    /// A suggestion has the stated number of results, and more than the query.
     #[test]
     fn a_suggestion_keeps_its_promise(query in "(title:|-|\\(|\")?[gsrw][aeo][a-z]{1,5}( | OR |\\) )[a-z]{2,5}[*\")]?") {
         let library = garden();

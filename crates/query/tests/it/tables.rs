@@ -1,8 +1,8 @@
-//! Questions for words that many documents have, asked so often that the words get tables: what is found is what looking at
-//! every document finds, to the last bit, and what is found where there is no room for tables; and as many are counted.
+//! Queries for frequent words, repeated until the words get tables. The results are those of exhaustive evaluation,
+//! equal in every bit, with and without memory for tables. Counts are equal as well.
 //!
-//! The index has a segment of more than two windows, one of a few thousand documents of which some are deleted, and a small
-//! one. Words are in half of the documents to none in many, some of them hundreds of times, in one field or several.
+//! The index has a segment of more than two windows, one of a few thousand documents with deletions, and a small
+//! one. Words are in half of the documents to almost none, some hundreds of times, in one field or several.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use crate::damage::Random;
 /// Documents of each segment: more than two windows, enough for tables, too few for them.
 const DOCUMENTS: [u32; 3] = [70_000, 5_000, 300];
 const WORDS: u32 = 9;
-/// The most words of a question that are looked for in tables.
+/// Maximum number of words for which tables are used.
 const TOGETHER: usize = 16;
-/// As often as makes all words known, and more.
+/// Enough repetitions to build all tables.
 const TIMES: usize = 6;
 
-/// Word n is in about one of n + 2 documents of a segment, half as many before the middle; the last two are rare.
+/// Word n is in about one of n + 2 documents of a segment, half as many before the middle. The last two are rare.
 fn write(dir: &Path, random: &mut Random) {
     let config = index::Config { merge: MergePolicy::Never, ..index::Config::default() };
     for (segment, documents) in DOCUMENTS.into_iter().enumerate() {
@@ -60,7 +60,7 @@ fn write_document(writer: &mut IndexWriter, random: &mut Random, is_early: bool)
     if random.below(3) == 0 {
         writer.term(Field::Title, &format!("w{}", random.below(WORDS)), 0);
     }
-    // In every document a filter, and enough words for a question of many.
+    // In every document, a filter and enough words for a query of many.
     writer.term(Field::Url, "site::a", 900);
     (0..=TOGETHER).for_each(|n| writer.term(Field::Headings, &format!("h{n}"), position));
 }
@@ -113,7 +113,7 @@ fn tables_change_nothing() {
     let index = Arc::new(Index::open(dir.path()).expect("opened"));
     let body = FieldWeights { title: 0.0, headings: 0.0, body: 1.0, url: 0.0, anchor: 0.0 };
     let plain = Config { ranks: [].into(), ..Config::default() };
-    // Room for none, for two of one list, for all.
+    // Memory for no table, for two of one list, for all.
     for (table_bytes, tables) in
         [(0, 0..=0), (4 * u64::from(DOCUMENTS[0]), 2..=20), (1 << 30, 8..=99)]
     {
@@ -121,7 +121,7 @@ fn tables_change_nothing() {
             Config::default(),
             plain.clone(),
             Config { weights: body.clone(), b: 0.0, k1: 90.0, ..plain.clone() },
-            // What stands in a title only is worth next to nothing, and as much as elsewhere.
+            // The weight of titles is almost 0, and k1 = 0 gives every occurrence the full score.
             Config {
                 weights: FieldWeights { title: 1e-31, ..body.clone() },
                 k1: 0.0,
@@ -146,7 +146,7 @@ fn tables_are_asked_of_sixteen_words_at_most() {
     for count in [TOGETHER, TOGETHER + 1] {
         let searcher = searcher(&index, Config::default(), &mut random);
         let query = words_of(Field::Headings, (0..count).map(|n| format!("h{n}")));
-        // One is made a question.
+        // A query builds at most one table.
         (0..2 * TOGETHER).for_each(|_| drop(searcher.best(&query, 0, 10).expect("answered")));
         check(&searcher, &query);
         let expected = if count == TOGETHER { 2 * TOGETHER as u64 } else { 0 };
@@ -175,7 +175,7 @@ fn several_ask_at_a_time() {
 fn the_best_may_be_the_last() {
     let dir = tempfile::tempdir().expect("a folder");
     let mut writer = IndexWriter::create(dir.path(), &index::Config::default()).expect("begun");
-    // Two windows, and what words are worth in a document differs little.
+    // Two windows, with nearly equal scores in all documents.
     for doc in 1..=DOCUMENTS[0] / 2 {
         writer.add(&DocRecord::default()).expect("added");
         let often = 20 + u32::from(doc == DOCUMENTS[0] / 2);

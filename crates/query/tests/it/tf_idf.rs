@@ -17,7 +17,7 @@ use query::{Config, Query, Searcher, parse};
 
 use crate::search::check_sums;
 
-/// Documents of a title and a text each, so many of them in a segment.
+/// Documents of a title and a text each. `together` documents form a segment.
 fn searcher(
     documents: &[(&str, &str)],
     config: &str,
@@ -96,7 +96,7 @@ fn shares_of_fields_are_added_up_by_their_weights() {
     check(&scores(&searcher, "body:solar"), &[2.0 / 2.0 * 2.0]);
 }
 
-/// Of three words "su…" and two of another the most frequent is the word in both forms: N = 4, n = 2.
+/// Of three words "su…" and two others, the most frequent term is the word in both forms: N = 4, n = 2.
 #[test]
 fn a_word_in_several_forms_is_one_term() {
     let documents = [("", "sun sun sub wind wind"), ("", "sea"), ("", "sea"), ("", "sea")];
@@ -106,7 +106,7 @@ fn a_word_in_several_forms_is_one_term() {
     check(&scores(&searcher, "su*"), &[3.0 / 3.0 * 1.0]);
 }
 
-/// However odd the statistics, the score is a number and not negative.
+/// For any statistics, the score is a number and not negative.
 #[test]
 fn odd_statistics_give_numbers() {
     for (documents, containing) in [(0, 0), (0, 1), (1, 0), (1, 1), (1, 9), (u64::MAX, 1)] {

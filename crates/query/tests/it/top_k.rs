@@ -1,4 +1,4 @@
-//! The bounded heap against sorting everything.
+//! The bounded heap against a full sort.
 
 use index::DocId;
 use proptest::collection::vec;

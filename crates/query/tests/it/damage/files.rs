@@ -1,7 +1,7 @@
-//! The files of an index, in memory, where they can be damaged; and their sums, which can be made to match
-//! again. Written from `docs/formats/index.md`.
+//! The files of an index in memory, to be damaged. Their checksums can be updated to match. Written from
+//! `docs/formats/index.md`.
 //!
-//! **Invariant.** [`Files::lies`] as soon as a file that is not as it was written has sums that say it is.
+//! **Invariant.** [`Files::lies`] is true if a changed file has matching checksums.
 
 use codes::vbyte;
 use std::fs;
@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 
 const CHUNK_BYTES: usize = 65_536;
 const HEADER_BYTES: usize = 16;
-/// The part of the footer that is always there.
+/// The fixed part of the footer.
 const TAIL_BYTES: usize = 12;
-/// The manifest is the first.
+/// The manifest comes first.
 const MANIFEST: usize = 0;
 
-/// How many kinds of files there are: a number and the one so much greater stand for files of the same kind.
+/// Number of kinds of files. Numbers with this difference mean files of the same kind.
 pub(crate) const KIND_COUNT: u8 = 9;
 
-/// What a file can be; of tombstones the beginning of the name.
+/// Kinds of files. For tombstones, the prefix of the name.
 const KINDS: [&str; KIND_COUNT as usize] = [
     "manifest",
     "lexicon",
@@ -30,24 +30,24 @@ const KINDS: [&str; KIND_COUNT as usize] = [
     "tombstones",
 ];
 
-/// A file as it was written, and as it is now.
+/// A file as it was written and as it is now.
 struct Damaged {
     path: PathBuf,
     sound: Vec<u8>,
     bytes: Vec<u8>,
-    /// How the manifest names what it is now, or was before the last damage.
+    /// The entry of the file in the manifest, now or before the last damage.
     stamp: Vec<u8>,
 }
 
 /// The files of an index.
 pub(crate) struct Files {
     files: Vec<Damaged>,
-    /// Whether anything but what was written has sums that match.
+    /// Whether a changed file has matching checksums.
     lies: bool,
 }
 
 impl Files {
-    /// Those of a folder, manifest first, each segment for itself.
+    /// Reads the files of a folder, manifest first, then each segment.
     pub(crate) fn read(dir: &Path) -> Files {
         let mut paths = vec![dir.join("manifest")];
         for folder in entries(dir).into_iter().filter(|path| path.is_dir()) {
@@ -60,8 +60,8 @@ impl Files {
         Files { files: paths.into_iter().map(damaged).collect(), lies: false }
     }
 
-    /// The file that a number stands for: a kind, and one of those of its kind. So a number stays what it
-    /// is as long as the kinds do.
+    /// The file of a number, which gives a kind and an index within it. So numbers stay valid as long as the kinds
+    /// do.
     pub(crate) fn choose(&self, number: u8) -> usize {
         let (kind, which) =
             (KINDS[usize::from(number) % KINDS.len()], usize::from(number) / KINDS.len());
@@ -74,7 +74,7 @@ impl Files {
         of_kind[which % of_kind.len()]
     }
 
-    /// Every file as a number that stands for it and its payload.
+    /// The number and the payload of every file.
     pub(crate) fn payloads(&self) -> impl Iterator<Item = (u8, &[u8])> {
         self.files.iter().enumerate().map(|(at, file)| {
             let number = (0..=u8::MAX).find(|&number| self.choose(number) == at);
@@ -83,17 +83,17 @@ impl Files {
         })
     }
 
-    /// The bytes of a file, for whatever is to be done to them.
+    /// The bytes of a file, to be damaged.
     pub(crate) fn bytes_mut(&mut self, at: usize) -> &mut Vec<u8> {
         &mut self.files[at].bytes
     }
 
-    /// A copy of what a file was written as.
+    /// The original bytes of a file.
     pub(crate) fn sound(&self, at: usize) -> Vec<u8> {
         self.files[at].sound.clone()
     }
 
-    /// Puts another payload in a file, with sums that match.
+    /// Replaces the payload of a file, with matching checksums.
     pub(crate) fn forge(&mut self, at: usize, payload: &[u8]) {
         self.files[at].bytes = [&[0; HEADER_BYTES], payload].concat();
         let footer_bytes = TAIL_BYTES + 4 * self.files[at].bytes.len().div_ceil(CHUNK_BYTES);
@@ -101,7 +101,7 @@ impl Files {
         self.seal(at);
     }
 
-    /// Makes header and sums of a file match what is between them, and the manifest name it as it is.
+    /// Updates the header and checksums of a file, and its entry in the manifest.
     pub(crate) fn seal(&mut self, at: usize) {
         self.seal_alone(at);
         if at != MANIFEST {
@@ -132,26 +132,25 @@ impl Files {
         self.lies |= file.bytes != file.sound;
     }
 
-    /// Whether anything but what was written has sums that match.
+    /// Returns whether a changed file has matching checksums.
     pub(crate) fn lies(&self) -> bool {
         self.lies
     }
 
-    /// Where those lie that are not as they were written, each with its length before or now, whichever is
-    /// greater.
+    /// The paths of the changed files, each with the greater of its old and new lengths.
     pub(crate) fn changed(&self) -> impl Iterator<Item = (&Path, usize)> {
         let changed = self.files.iter().filter(|file| file.bytes != file.sound);
         changed.map(|file| (&*file.path, file.bytes.len().max(file.sound.len())))
     }
 
-    /// Writes what has changed.
+    /// Writes the changed files.
     pub(crate) fn write(&self) {
         for file in self.files.iter().filter(|file| file.bytes != file.sound) {
             replace(&file.path, &file.bytes);
         }
     }
 
-    /// Makes everything again what it was.
+    /// Restores all files.
     pub(crate) fn restore(&mut self) {
         self.lies = false;
         for file in &mut self.files {
@@ -164,7 +163,7 @@ impl Files {
     }
 }
 
-/// What is in a folder, in order.
+/// The sorted entries of a folder.
 fn entries(dir: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir).expect("a folder of the index");
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
@@ -172,19 +171,19 @@ fn entries(dir: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Another file under the same name, so that nobody who has the old one open is harmed.
+/// Replaces a file by a new one of the same name, so that open handles keep the old bytes.
 fn replace(path: &Path, bytes: &[u8]) {
     fs::remove_file(path).expect("is there");
     fs::write(path, bytes).expect("is written");
 }
 
-/// How many bytes of a file are not its footer, if it is of the right length.
+/// The length of a file without its footer.
 fn body_bytes(file_bytes: usize) -> usize {
     let chunks = file_bytes.saturating_sub(TAIL_BYTES).div_ceil(CHUNK_BYTES + 4);
     file_bytes.saturating_sub(TAIL_BYTES + 4 * chunks)
 }
 
-/// How the manifest names a file: its length, and the last sum of its footer.
+/// The entry of a file in the manifest: its length, and the last checksum of its footer.
 fn stamp(file: &[u8]) -> Vec<u8> {
     let sum = file.last_chunk().map_or(0, |last| u32::from_le_bytes(*last));
     let mut stamp = Vec::new();

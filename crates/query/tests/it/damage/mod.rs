@@ -1,13 +1,11 @@
-//! The fuzz targets: an index whose files are damaged is opened and asked everything.
+//! The fuzz targets: an index with damaged files is opened and queried in all ways.
 //!
-//! What lives here: what is held to be right. What does not: what is damaged (`sound.rs`, `files.rs`), how
-//! (`script.rs`), and what is asked (`questions.rs`). The tests of this crate and the folder `fuzz/` share these
-//! files.
+//! What lives here: the checks. What does not: the index and its files (`sound.rs`, `files.rs`), the damage
+//! (`script.rs`) and the queries (`questions.rs`). The tests of this crate and the folder `fuzz/` share these files.
 //!
-//! **Invariant.** Whatever the bytes, asking ends, without a panic, in bounded time and memory. If no sum was made
-//! to match: every answer is the right one or an error that names a damaged file and a place in it, and `verify`
-//! finds any damage. If sums were made to match: an index in which `verify` finds nothing has an answer to
-//! everything.
+//! **Invariant.** For any bytes, queries end without a panic, in bounded time and memory. Without forged checksums,
+//! every answer is right or an error that names a damaged file and an offset, and `verify` finds all damage. With
+//! forged checksums, an index that passes `verify` answers everything.
 
 mod files;
 mod questions;
@@ -25,27 +23,27 @@ pub(crate) use files::{Files, KIND_COUNT};
 pub(crate) use script::{OPERATIONS, REPLACE, SEAL};
 pub(crate) use sound::{Random, Size};
 
-/// What became of an index.
+/// The result of opening and querying an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It cannot be opened.
+    /// It does not open.
     Closed,
-    /// It can, and so many questions have an answer, and so many an error.
+    /// It opens. Counts the answers and the errors.
     Open { answered: usize, refused: usize },
 }
 
-/// An index to be damaged again and again.
+/// An index that is damaged repeatedly.
 pub(crate) struct Target {
-    /// Held, not used: the folder ends with it.
+    /// Only held: the folder is removed with it.
     _folder: TempDir,
     dir: PathBuf,
     files: Files,
-    /// What is asked, and what the answer is while nothing is damaged.
+    /// The queries, each with its answer on the undamaged index.
     questions: Vec<(Question, u64)>,
 }
 
 impl Target {
-    /// With files of that size.
+    /// Builds an index with files of that size.
     pub(crate) fn build(size: Size) -> Target {
         let folder = tempfile::tempdir().expect("a folder");
         let dir = folder.path().join("index");
@@ -60,13 +58,13 @@ impl Target {
         Target { files: Files::read(&dir), _folder: folder, dir, questions }
     }
 
-    /// Does what a script says, and asks.
+    /// Runs a script of damage and checks the index.
     pub(crate) fn damaged_index(&mut self, bytes: &[u8]) -> Outcome {
         script::run(bytes, &mut self.files);
         self.check()
     }
 
-    /// Puts the bytes in the place of the payload of a file, which the first of them names, and asks.
+    /// Replaces the payload of the file named by the first byte, and checks the index.
     pub(crate) fn forged_file(&mut self, bytes: &[u8]) -> Outcome {
         if let Some((&file, payload)) = bytes.split_first() {
             self.files.forge(self.files.choose(file), payload);
@@ -74,7 +72,7 @@ impl Target {
         self.check()
     }
 
-    /// For every file the bytes that forge what it is already.
+    /// For every file, the bytes that forge its own payload.
     pub(crate) fn sound_files(&self) -> Vec<Vec<u8>> {
         let payloads = self.files.payloads();
         payloads.map(|(number, payload)| [&[number], payload].concat()).collect()
@@ -118,7 +116,7 @@ impl Target {
         Outcome::Open { answered, refused }
     }
 
-    /// An error is damage, and names a file that is damaged, and a byte that it has or had.
+    /// Checks that an error reports damage, in a damaged file and at an offset inside it.
     fn check_error(&self, error: &IndexError) {
         match error {
             IndexError::Damaged { .. } | IndexError::Version { .. } if self.files.lies() => {}

@@ -1,6 +1,6 @@
-//! What an index is asked: everything that can be asked of it, by queries and directly.
+//! Queries to an index: all searches and direct reads.
 //!
-//! **Invariant.** Answers that differ are different numbers, but for one pair in 2³².
+//! **Invariant.** Different answers have different numbers, except with a probability of 2⁻³².
 
 use super::sound::WORDS;
 use crc32fast::Hasher;
@@ -10,7 +10,7 @@ use query::{Query, QueryError, Searcher, parse};
 use std::hash::{Hash, Hasher as _};
 use std::sync::Arc;
 
-/// Every operator, alone and in one another.
+/// Every operator, alone and nested.
 const QUERIES: [&str; 22] = [
     "ka",
     "body:ka",
@@ -35,27 +35,27 @@ const QUERIES: [&str; 22] = [
     "(ka (mo OR \"ri tu\") ze)~6",
     "ka BEFORE/4 (mo NEAR/3 r*) -\"tu ze\"~5",
 ];
-/// How many results a query is asked for.
+/// Number of results per query.
 const RESULTS: usize = 10;
 /// Prefixes of many terms, of some, of one, and of none.
 const PREFIXES: [&str; 6] = ["", "ka", "mo", "antidis", "site::", "zz"];
-/// An answer that is none: only a manifest that lies makes one.
+/// No answer, which only a forged manifest causes.
 const NO_ANSWER: u64 = 0;
 
-/// What can be asked.
+/// A query to an index.
 #[derive(Clone, Debug)]
 pub(crate) enum Question {
-    /// What the manifest says.
+    /// The totals of the manifest.
     Totals,
     /// The best documents for a query.
     Search(Query),
-    /// Why a document is among them.
+    /// The explanation of a score.
     Explain(Query, usize, DocId),
-    /// Something of one segment.
+    /// A read of one segment.
     Segment(usize, OfSegment),
 }
 
-/// What can be asked of a segment, with its name.
+/// A read of a segment, with its name.
 type OfSegment = (&'static str, fn(&Segment, &mut Hasher) -> Result<(), IndexError>);
 
 const OF_SEGMENT: [OfSegment; 6] = [
@@ -67,7 +67,7 @@ const OF_SEGMENT: [OfSegment; 6] = [
     ("how long they are, and which are deleted", documents),
 ];
 
-/// An index that can be asked.
+/// An index to be queried.
 pub(crate) struct Asked {
     index: Arc<Index>,
     searcher: Searcher,
@@ -84,7 +84,7 @@ impl Asked {
         Asked { index, searcher }
     }
 
-    /// Everything that this index, which is sound, can be asked.
+    /// All queries to this undamaged index.
     pub(crate) fn questions(&self) -> Vec<Question> {
         let mut questions = vec![Question::Totals];
         for text in QUERIES {
@@ -133,7 +133,7 @@ impl Asked {
         Ok(sum.finish())
     }
 
-    /// Whether what the files say of each other is true.
+    /// Verifies the consistency of the files.
     pub(crate) fn verify(&self) -> Result<(), IndexError> {
         self.index.verify()
     }
@@ -149,7 +149,7 @@ impl Asked {
     }
 }
 
-/// An error of the index, or an answer that an index can give only if its manifest lies.
+/// Returns an error of the index. Other errors are answers of a forged manifest.
 fn refused(error: QueryError) -> Result<u64, IndexError> {
     match error {
         QueryError::Index(error) => Err(error),
@@ -190,7 +190,7 @@ fn find(segment: &Segment, sum: &mut Hasher) -> Result<(), IndexError> {
     Ok(())
 }
 
-/// Goes through a list by steps of so many documents; believes nothing of it.
+/// Walks through a list by steps of the given size, without trust in its contents.
 fn walk(
     segment: &Segment,
     field: Field,

@@ -1,19 +1,18 @@
-//! Bytes as a script of damage: what is done to which file, where.
+//! Scripts of damage, from bytes.
 //!
-//! An operation is five bytes: which one, on which file, where (two bytes, in 65536ths of the file, higher one
-//! first), and an operand. What is left over at the end does nothing. So a script means about the same after the
-//! format has changed.
+//! An operation has five bytes: its number, the file, the place (two bytes, big-endian, in 65536ths of the file) and
+//! an operand. Bytes left at the end are ignored. So a script keeps its effect when the format changes.
 //!
-//! **Invariant.** Every script can be carried out, and no file becomes longer than [`FILE_BYTES_MAX`].
+//! **Invariant.** Every script can be run, and no file grows beyond [`FILE_BYTES_MAX`].
 
 use super::files::Files;
 use codes::vbyte;
 
-/// How many operations of a script are carried out.
+/// Maximum number of operations that are run.
 const OPERATIONS_MAX: usize = 24;
-/// So that a script that adds cannot go on for long.
+/// Limits scripts that insert bytes.
 const FILE_BYTES_MAX: usize = 1 << 18;
-/// Numbers at which something ends.
+/// Boundary values.
 const NUMBERS: [u64; 12] = [
     0,
     1,
@@ -29,14 +28,14 @@ const NUMBERS: [u64; 12] = [
     u64::MAX,
 ];
 
-/// How many different operations there are.
+/// Number of operations.
 pub(crate) const OPERATIONS: u8 = 11;
-/// The one that puts another file in the place.
+/// Replaces a file by another one.
 pub(crate) const REPLACE: u8 = 9;
-/// The one that makes sums match.
+/// Updates the checksums.
 pub(crate) const SEAL: u8 = 10;
 
-/// Carries out a script.
+/// Runs a script.
 pub(crate) fn run(script: &[u8], files: &mut Files) {
     let (operations, _) = script.as_chunks();
     for &[operation, file, high, low, operand] in operations.iter().take(OPERATIONS_MAX) {
@@ -55,7 +54,7 @@ pub(crate) fn run(script: &[u8], files: &mut Files) {
     }
 }
 
-/// Does something to bytes at a place, which is inside if there are any.
+/// Changes bytes at a place, which is inside the file unless that is empty.
 fn change(bytes: &mut Vec<u8>, operation: u8, at: usize, operand: u8) {
     let count = usize::from(operand) + 1;
     let end = bytes.len().min(at + count);
@@ -73,9 +72,9 @@ fn change(bytes: &mut Vec<u8>, operation: u8, at: usize, operand: u8) {
             let again = bytes[at..end].to_vec();
             bytes.splice(at..at, again);
         }
-        // What a disk loses or never had: the beginning, the middle or the end of a sector.
+        // Bytes that a disk lost: the beginning, the middle or the end of a sector.
         7 => bytes[at..end].fill(if operand.is_multiple_of(2) { 0 } else { 0xff }),
-        // One number in the place of another.
+        // Replaces one number by another.
         _ => {
             let more = bytes[at..]
                 .iter()

@@ -1,8 +1,8 @@
-//! The index that is damaged: small, with four segments that have every code between them, deleted documents,
-//! lists with full blocks, chunks of positions and blocks of the lexicon. If need be, records and lexicon of the last
-//! segment are longer than what is verified when they are opened.
+//! The index to be damaged: small, with four segments that use all codes, deleted documents, and lists with full
+//! blocks, chunks of positions and blocks of the lexicon. In the long variant, the records and the lexicon of the
+//! last segment are too long to be verified when they are opened.
 //!
-//! **Invariant.** It is the same whenever it is built.
+//! **Invariant.** Every build is the same.
 
 use index::{Config, DocId, DocRecord, Field, IndexWriter, MergePolicy, StreamCode};
 use std::path::Path;
@@ -35,7 +35,7 @@ pub(crate) const WORDS: [&str; 24] = [
     "antidisestablishmentarianism",
 ];
 
-/// Of each segment: how many documents, and the codes of docs, freqs and positions.
+/// Number of documents of each segment, and its codes of documents, frequencies and positions.
 const SEGMENTS: [(u32, [StreamCode; 3]); 4] = [
     (300, [StreamCode::PforUnary, StreamCode::Vbyte, StreamCode::Golomb]),
     (131, [StreamCode::Rans, StreamCode::Packed, StreamCode::Zeta]),
@@ -43,10 +43,10 @@ const SEGMENTS: [(u32, [StreamCode; 3]); 4] = [
     (129, [StreamCode::Delta, StreamCode::Gamma, StreamCode::Pfor]),
 ];
 
-/// How long its files are.
+/// The size of its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
-    /// So short that each is verified when it is opened.
+    /// Short enough to be verified when they are opened.
     Short,
     /// Some are longer.
     Long,
@@ -55,7 +55,7 @@ pub(crate) enum Size {
 /// The segment in which some files may be long.
 const LONG: usize = 3;
 
-/// Builds it: a generation for each segment, and one that deletes.
+/// Builds the index: a generation for each segment, and one with deletions.
 pub(crate) fn build(dir: &Path, files: Size) {
     let mut random = Random(4);
     for (number, (doc_count, [docs_code, freqs_code, positions_code])) in
@@ -77,7 +77,7 @@ pub(crate) fn build(dir: &Path, files: Size) {
     }
     let config = Config { merge: MergePolicy::Never, threads: 1, ..Config::default() };
     let mut writer = IndexWriter::update(dir, &config).expect("begun");
-    // The first has champions, which count where nothing is deleted.
+    // The first segment has champions, which are used only without deleted documents.
     for segment in [1, 2] {
         (0..SEGMENTS[segment].0).step_by(9).for_each(|doc| {
             writer.delete(segment, DocId(doc)).expect("deleted");
@@ -111,17 +111,17 @@ fn add(writer: &mut IndexWriter, random: &mut Random, doc: u32, is_long: bool) {
             writer.term(field, WORDS[0], position);
         }
         for _ in 0..count {
-            // The first words most often.
+            // The first words are the most frequent.
             let most = 1 + random.below(u32::try_from(WORDS.len()).expect("few"));
             writer.term(field, WORDS[random.below(most) as usize], position);
             position += 1 + random.below(2) * random.below(40);
         }
-        // A document that takes chunks of its own.
+        // A document with chunks of its own.
         if field == Field::Body && doc % 50 == 7 {
             (0..200).for_each(|more| writer.term(field, WORDS[0], position + 2 * more));
         }
     }
-    // More keys than a bucket of the lexicon has.
+    // More keys than fit into a bucket of the lexicon.
     for more in 0..4 {
         writer.term(Field::Headings, &format!("rare{:04}", 4 * doc + more), 50 + more);
     }
@@ -130,7 +130,7 @@ fn add(writer: &mut IndexWriter, random: &mut Random, doc: u32, is_long: bool) {
     }
 }
 
-/// Letters that nothing makes shorter by much.
+/// Text that hardly compresses.
 fn noise(random: &mut Random, bytes: usize) -> String {
     (0..bytes)
         .map(|_| char::from(b'!' + u8::try_from(random.below(90)).expect("below 90")))

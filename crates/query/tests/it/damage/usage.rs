@@ -1,20 +1,19 @@
-//! What a run may take: processor time and memory, as Linux counts them; elsewhere nothing is counted.
+//! Limits of processor time and memory, from the counters of Linux. Other systems have no limits.
 //!
-//! **Invariant.** Time is that of this thread alone, and memory is counted only where this thread is alone but for
-//! one that waits, so that nothing else is held against it.
+//! **Invariant.** Time is that of this thread only. Memory is measured only if all other threads wait.
 
 use std::fs;
 use std::time::Duration;
 
-/// Far more than any script takes; what goes on for ever takes more.
+/// Far above the time of any script, but not of an endless loop.
 const CPU_MAX: Duration = Duration::from_secs(10);
-/// 1 KiB for each byte of the longest file of the sound index is half of this.
+/// Twice 1 KiB for each byte of the longest file of the sound index.
 const MEMORY_BYTES_MAX: u64 = 256 << 20;
 
-/// What has been taken so far.
+/// Usage so far.
 pub(crate) struct Usage {
     cpu: Option<Duration>,
-    /// Addresses in use, and the most that ever were.
+    /// Address space in use, and its maximum so far.
     memory: Option<(u64, u64)>,
 }
 
@@ -29,7 +28,7 @@ impl Usage {
         Usage { cpu: nanoseconds.map(Duration::from_nanos), memory }
     }
 
-    /// Asserts that little was taken since.
+    /// Asserts that the usage since then is below the limits.
     pub(crate) fn check(&self) {
         let now = Usage::now();
         if let (Some(before), Some(after)) = (self.cpu, now.cpu) {
@@ -43,7 +42,7 @@ impl Usage {
     }
 }
 
-/// The number of a line of the status of a process.
+/// The number in a line of the status of a process.
 fn number(status: &str, name: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()

@@ -1,5 +1,5 @@
-//! Windows, and random trees of all operators, against a naive evaluation: every choice of an interval for every
-//! operand, and of those that come of it the ones that contain no other.
+//! Windows and random trees of operators against a naive evaluation: all combinations of intervals, reduced to the
+//! minimal ones.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -19,7 +19,7 @@ const DOC_COUNT: u32 = 16;
 
 type Word = Vec<(u32, Vec<u32>)>;
 
-/// What has intervals. Words are numbers.
+/// An operand with intervals. Words are numbers.
 #[derive(Debug, Clone)]
 enum Shape {
     /// (shift, forms of the word).
@@ -29,7 +29,7 @@ enum Shape {
     Ordered(u32, Vec<Shape>),
 }
 
-/// What has documents.
+/// An operand with documents.
 #[derive(Debug, Clone)]
 enum Set {
     All,
@@ -66,7 +66,7 @@ fn set(words: usize) -> impl Strategy<Value = Set> {
     })
 }
 
-/// Those that contain no other, in order.
+/// The intervals that contain no other, in order.
 fn minimal(mut all: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     all.sort_unstable();
     all.dedup();
@@ -76,7 +76,7 @@ fn minimal(mut all: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     all
 }
 
-/// Every way to take one interval of each operand.
+/// All combinations of one interval of each operand.
 fn choices(parts: &[Vec<(u32, u32)>]) -> Vec<Vec<(u32, u32)>> {
     parts.iter().fold(vec![Vec::new()], |chosen, part| {
         let longer = |row: &Vec<(u32, u32)>| {
@@ -127,7 +127,7 @@ fn naive(shape: &Shape, words: &[Word], doc: u32) -> Vec<(u32, u32)> {
     }
 }
 
-/// Whether a document is a candidate: it has all words that are needed.
+/// Returns whether a document is a candidate: it has all required words.
 fn is_candidate(shape: &Shape, words: &[Word], doc: u32) -> bool {
     let has = |word: &usize| words[*word].iter().any(|(of, _)| *of == doc);
     match shape {
@@ -152,7 +152,7 @@ fn contains(set: &Set, words: &[Word], doc: u32) -> bool {
     }
 }
 
-/// A list that counts what is asked of it.
+/// A list that counts its moves and reads.
 struct Counted {
     list: Listed,
     moves: Rc<Cell<u32>>,
@@ -188,7 +188,7 @@ impl Positions for Counted {
     }
 }
 
-/// Counts of moves and of readings of positions, over all lists.
+/// Counts of moves and of reads of positions, over all lists.
 #[derive(Clone, Default)]
 struct Counts {
     moves: Rc<Cell<u32>>,
@@ -262,7 +262,7 @@ proptest! {
         });
     }
 
-    /// Everything in everything.
+    /// Arbitrary nesting.
     #[test]
     fn any_tree_is_its_set(words in words(), set in set(4), steps in vec(step(), 0..16)) {
         let expected: Vec<u32> =
@@ -270,8 +270,8 @@ proptest! {
         check_walk(build_set(&set, &words, &Counts::default()), &expected, &steps, |_| ());
     }
 
-    /// Where everything matches everywhere, ten documents cost as many moves of a list and readings of its positions,
-    /// however many there are.
+    /// If every document matches, each list moves at most once per visited document and reads its positions at most
+    /// once.
     #[test]
     fn a_tree_moves_only_as_far_as_it_is_asked(set in set(2).prop_map(wide), lists in 1..3_u32) {
         let places: Vec<u32> = (0..60).collect();
@@ -310,7 +310,7 @@ fn wide(set: Set) -> Set {
     }
 }
 
-/// How many lists a tree has.
+/// The number of lists of a tree.
 fn leaves(set: &Set) -> u32 {
     fn of_shape(shape: &Shape) -> usize {
         match shape {
@@ -344,8 +344,8 @@ fn forms_count_as_one_word() {
     assert_eq!(told, [(1, 4, vec![2, 4, 5, 9]), (2, 1, vec![7]), (3, 1, vec![0])]);
 }
 
-/// A window in a window: of a thousand documents with both words of the inner one, only that which has the word of the
-/// outer one is read.
+/// A window inside a window: a thousand documents have both words of the inner one, but only the document with the
+/// word of the outer one is read.
 #[test]
 fn positions_are_read_only_where_every_word_is() {
     let often: Word = (0..1000).map(|doc| (doc, vec![3])).collect();
@@ -354,7 +354,8 @@ fn positions_are_read_only_where_every_word_is() {
         let word = |number: usize| Shape::Words(vec![(0, vec![number])]);
         outer(4, vec![inner(2, vec![word(0), word(1)]), word(2)])
     };
-    // The words of the inner window stand in one place, so in order they do not stand at all; then the third is not read.
+    // The words of the inner window are at the same position, so the ordered window has no interval; then the third
+    // word is not read.
     for (shape, expected, readings) in [
         (shape(Shape::Unordered, Shape::Unordered), Some(500), 3),
         (shape(Shape::Unordered, Shape::Ordered), Some(500), 3),

@@ -1,4 +1,4 @@
-//! However an index is coded, built and merged, a thousand queries have the answers of the model.
+//! A thousand queries have the answers of the model, for every coding, build and merge of an index.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::model::{Document, Model};
 use super::{analyzer, any_query, document, put, strict};
 
 const QUERIES: usize = 1000;
-/// Enough for blocks of documents and for what is behind them.
+/// Enough for full blocks and a last one.
 const DOCUMENTS: usize = 170;
 const POLICIES: [MergePolicy; 3] = [MergePolicy::One, MergePolicy::Tiered, MergePolicy::Never];
 
@@ -21,7 +21,7 @@ fn draw<S: Strategy>(strategy: &S, runner: &mut TestRunner) -> S::Value {
     strategy.new_tree(runner).expect("nothing is rejected").current()
 }
 
-/// Puts documents into the index of a folder, after those that are there.
+/// Appends documents to the index of a folder.
 fn add(dir: &Path, config: &index::Config, documents: &[Document]) {
     let writer = match Index::open(dir) {
         Ok(_) => IndexWriter::update(dir, config).expect("begun"),
@@ -42,7 +42,7 @@ fn split(index: &Index, ranks: &[f32]) -> Vec<Vec<f32>> {
     index.segments().iter().map(part).collect()
 }
 
-/// The answer with documents numbered through all segments.
+/// The answer with documents numbered across segments.
 fn answer(searcher: &Searcher, index: &Index, query: &Query) -> Option<Vec<Hit>> {
     let found = match searcher.search(query, 0, usize::MAX) {
         Err(QueryError::Empty) => return None,
@@ -60,8 +60,8 @@ fn answer(searcher: &Searcher, index: &Index, query: &Query) -> Option<Vec<Hit>>
     Some(found.hits.into_iter().map(through).collect())
 }
 
-/// Each code of documents has a collection and queries of its own; frequencies go through all codes, and so
-/// do positions. Policies take turns, and each has every code.
+/// Each code of documents has its own collection and queries. Frequencies and positions use all codes in turn, and
+/// so do merge policies.
 #[test]
 fn a_thousand_queries_have_one_answer_under_every_pair_of_codes_and_every_policy() {
     let mut runner = TestRunner::deterministic();
@@ -107,7 +107,7 @@ fn a_thousand_queries_have_one_answer_under_every_pair_of_codes_and_every_policy
     assert!(segments_seen[0] == 1 && segments_seen[1] == 3 && segments_seen[2] > 3);
 }
 
-/// Deleted documents are in no answer, and after a merge they are in no statistics.
+/// Deleted documents are missing from answers and, after a merge, from the statistics.
 #[test]
 fn what_is_deleted_is_not_found() {
     let mut runner = TestRunner::deterministic();
@@ -156,7 +156,7 @@ fn what_is_deleted_is_not_found() {
                 assert_eq!(found, expected, "{query}");
                 continue;
             }
-            // Statistics still count what is deleted: the same documents, in another order.
+            // Statistics still count deleted documents: the same documents, in another order.
             let sorted = |hits: Option<Vec<Hit>>, place: &dyn Fn(u32) -> u32| {
                 let mut docs: Vec<u32> =
                     hits.into_iter().flatten().map(|hit| place(hit.doc.0)).collect();
@@ -171,7 +171,7 @@ fn what_is_deleted_is_not_found() {
     assert_eq!(gone.live_count(), left.len() as u64);
 }
 
-/// The order of documents changes where they are, not what is found.
+/// The order of documents changes their numbers, but not the results.
 #[test]
 fn another_order_gives_the_same_scores() {
     let mut runner = TestRunner::deterministic();

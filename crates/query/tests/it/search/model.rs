@@ -1,7 +1,7 @@
 //! The naive evaluation: every document, every field, every token, for every query.
 //!
-//! Written from the definitions in the headers of `plan.rs`, `bm25.rs`, `tf_idf.rs` and `proximity.rs`, with nothing of
-//! the crate but its types.
+//! Written from the definitions in the headers of `plan.rs`, `bm25.rs`, `tf_idf.rs` and `proximity.rs`. It uses only
+//! the types of the crate.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// With the special terms of host and language among those of its address.
+    /// Adds the special terms of host and language to the words of the address.
     pub(crate) fn new(fields: [Vec<&'static str>; 5], host: &str, language: &str) -> Document {
         let mut fields =
             fields.map(|terms| terms.into_iter().map(str::to_owned).collect::<Vec<_>>());
@@ -43,14 +43,14 @@ impl Document {
         self.fields[field as usize].iter().filter(|term| !term.contains("::")).count()
     }
 
-    /// How often the most frequent word stands in a field.
+    /// The frequency of the most frequent word in a field.
     fn peak(&self, field: Field) -> f64 {
         let words = self.fields[field as usize].iter().filter(|term| !term.contains("::"));
         let frequencies = words.map(|word| self.frequency(field, std::slice::from_ref(word)));
         frequencies.fold(0.0, f64::max)
     }
 
-    /// Σ 1 / distance² over places of two words in a field that are at most five apart.
+    /// Σ 1 / distance² over positions of two words in a field that are at most five apart.
     fn nearness(&self, field: Field, [one, other]: [&str; 2]) -> f64 {
         let terms = &self.fields[field as usize];
         let places = |term: &str| {
@@ -67,7 +67,7 @@ impl Document {
     }
 }
 
-/// What stands somewhere: each word is all of its forms.
+/// A part with positions; each word is the set of its forms.
 enum Part {
     Words(Option<Field>, Vec<Vec<String>>),
     Either(Vec<Part>),
@@ -86,7 +86,7 @@ impl Part {
         }
     }
 
-    /// For each word whether it counts in a field; `None` if the field does not have all that it needs.
+    /// For each word, whether it counts in a field. `None` if the field lacks a required word.
     fn counts(&self, document: &Document, at: Field) -> Option<Vec<bool>> {
         match self {
             Part::Words(field, words) => {
@@ -114,7 +114,7 @@ impl Part {
         }
     }
 
-    /// From where to where it stands: every choice of places, not only the shortest.
+    /// All intervals, not only the minimal ones.
     fn places(&self, document: &Document, at: Field) -> Vec<(usize, usize)> {
         let terms = &document.fields[at as usize];
         match self {
@@ -158,7 +158,7 @@ pub(crate) struct Model<'a> {
 }
 
 impl Model<'_> {
-    /// All hits, best first; `None` if there is nothing to search for.
+    /// All hits, best first. `None` if no words are left.
     pub(crate) fn answer(&self, query: &Query) -> Option<Vec<Hit>> {
         let tree = self.tree(&meaningful(query)?);
         let averages = Field::ALL.map(|field| {
@@ -208,7 +208,7 @@ impl Model<'_> {
         }
     }
 
-    /// `None`: does not match.
+    /// `None` if it does not match.
     fn score(&self, tree: &Tree, document: &Document, averages: &[f64; 5]) -> Option<f64> {
         let score = |tree: &Tree| self.score(tree, document, averages);
         match tree {
@@ -305,7 +305,7 @@ impl Model<'_> {
         words(text).into_iter().map(forms).collect()
     }
 
-    /// The word itself, and the terms of the collection that are like it.
+    /// The word itself, and the similar terms of the collection.
     fn forms(&self, field: Option<Field>, word: &str, like: impl Fn(&str) -> bool) -> Vec<String> {
         let fields = field.map_or(Field::ALL.to_vec(), |field| vec![field]);
         let mut forms = BTreeSet::from([word.to_owned()]);
@@ -319,7 +319,7 @@ impl Model<'_> {
         forms.into_iter().collect()
     }
 
-    /// Words beside each other, each pair once.
+    /// Neighbouring words, each pair once.
     fn pairs(&self, trees: &[Tree]) -> Vec<Pair> {
         let mut pairs: Vec<Pair> = Vec::new();
         let words: Vec<_> = trees.iter().filter(|tree| !tree.is_filter()).map(Tree::word).collect();
@@ -362,7 +362,7 @@ impl Model<'_> {
         }
     }
 
-    /// Of what stands so often in these fields.
+    /// The score of a word with these frequencies in fields.
     fn weighted(
         &self,
         idf: f64,
@@ -391,26 +391,26 @@ impl Model<'_> {
     }
 }
 
-/// Words beside each other.
+/// Neighbouring words.
 struct Pair {
     terms: [String; 2],
     fields: Vec<Field>,
     idf: f64,
 }
 
-/// A query whose words are known.
+/// A query with terms.
 enum Tree {
     Special(String),
     And(Vec<Tree>, Vec<Pair>),
     Or(Vec<Tree>),
     AndNot(Box<Tree>, Box<Tree>),
     Not(Box<Tree>),
-    /// With the fields that it may stand in, what each of its words is worth, and whether these are as they stand there.
+    /// With its possible fields, the weight of each word, and whether the words are plain.
     Part(Part, Vec<Field>, Vec<f64>, bool),
 }
 
 impl Tree {
-    /// Whether it only chooses documents.
+    /// Returns whether it has no score.
     fn is_filter(&self) -> bool {
         match self {
             Tree::Special(_) | Tree::Not(_) => true,
@@ -420,7 +420,7 @@ impl Tree {
         }
     }
 
-    /// The word that it is, if it is only one in one form, and the fields in which it is asked.
+    /// The word of a single plain word, with its fields.
     fn word(&self) -> Option<(&str, &[Field])> {
         fn only(part: &Part) -> Option<&str> {
             match part {
@@ -441,7 +441,7 @@ impl Tree {
     }
 }
 
-/// Whether the fields that are asked for let it stand in a field.
+/// Returns whether the field restrictions allow it in a field.
 fn can_stand(part: &Part, at: Field) -> bool {
     match part {
         Part::Words(field, _) => field.is_none_or(|field| field == at),
@@ -454,7 +454,7 @@ fn real(count: usize) -> f64 {
     f64::from(u32::try_from(count).expect("a small test"))
 }
 
-/// The words of the tests are letters, with anything else between them; each with whether a star follows that ends it.
+/// Words of the tests are letters, separated by anything else. Each has a flag for a following star.
 pub(super) fn words(text: &str) -> Vec<(String, bool)> {
     let mut words = Vec::new();
     let mut rest = text;
@@ -468,7 +468,7 @@ pub(super) fn words(text: &str) -> Vec<(String, bool)> {
     words
 }
 
-/// Whether no word may stand for others.
+/// Returns whether a query has no prefix and no fuzzy word.
 fn is_plain(query: &Query) -> bool {
     match query {
         Query::Term { .. } => true,
@@ -483,7 +483,7 @@ fn is_plain(query: &Query) -> bool {
     }
 }
 
-/// The query without its words that are punctuation only.
+/// The query without words of punctuation only.
 fn meaningful(query: &Query) -> Option<Query> {
     let all = |queries: &[Query]| {
         let queries: Vec<Query> = queries.iter().filter_map(meaningful).collect();
