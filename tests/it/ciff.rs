@@ -103,14 +103,14 @@ fn an_imported_index_has_no_phrases_no_text_and_no_pages() {
     sandbox.done(&["import", "w.ciff", "--dir", "back"]);
     for query in ["\"Ituri forest\"", "+state-of-the-art a", "zebra -\"the forest\""] {
         let ran = sandbox.run(&["search", query, "--dir", "back"]);
-        assert!(ran.code == 2 && ran.stderr.contains("without the places of words"), "{ran:#?}");
+        assert!(ran.code == 2 && ran.stderr.contains("needs word positions"), "{ran:#?}");
     }
     // A name that is a URL has a site; what nobody knows is said.
     let found = sandbox.json(&["search", "forest site:zoo.example filetype:html", "--dir", "back"]);
     assert_eq!((&found["total"], &found["notes"]), (&1.into(), &Value::Array(vec![])), "{found}");
     assert_eq!(hits(&sandbox, "back", "ok* date:2020..").len(), 2);
     let ran = sandbox.run(&["search", "forest lang:en", "--dir", "back"]);
-    assert!(ran.code == 3 && ran.stderr.contains("`lang:` chooses nothing here"), "{ran:#?}");
+    assert!(ran.code == 3 && ran.stderr.contains("`lang:` matches nothing"), "{ran:#?}");
     let found = sandbox.json(&["search", "okapi", "--dir", "back"]);
     let mut all = found["hits"].as_array().expect("hits").iter();
     let hit = all.find(|hit| hit["url"] == "urn:crivello:D-1").expect("it is found");

@@ -64,7 +64,7 @@ fn what_cannot_be_judged_is_told_with_its_line() {
         (&["--qrels", "ok.txt", "bad.txt"], "bad.txt:1: "),
         (&["--qrels", "ok.txt"], "`--topics`"),
         (&["--qrels", "empty", "one.run"], "no judgements"),
-        (&["--qrels", "ok.txt", "one.run", "--measures", "F1"], "is no measure"),
+        (&["--qrels", "ok.txt", "one.run", "--measures", "F1"], "unknown measure"),
     ] {
         let ran = sandbox.run(&[&["eval"], args].concat());
         assert!(ran.code == 2 && ran.stderr.contains(said), "{args:?}: {ran:#?}");

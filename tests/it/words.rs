@@ -113,9 +113,9 @@ fn a_query_that_may_be_meant_otherwise_is_told() {
     sandbox.done(&["import", "--dir", "web", "d.jsonl"]);
     sandbox.done(&["index", "--dir", "web"]);
     let search = |query: &str| sandbox.run(&["search", "--dir", "web", query]);
-    assert!(search("titel:roses").stderr.contains("`titel:` is no field"));
+    assert!(search("titel:roses").stderr.contains("`titel:` is not a field"));
     assert!(search("titel:roses").stderr.contains("did you mean `title:`?"));
-    assert!(search("author:ada").stderr.contains("there are `title:`, `headings:`"));
+    assert!(search("author:ada").stderr.contains("fields are `title:`, `headings:`"));
     assert_eq!(search("rdf:type").stderr, "1 result\n");
     assert_eq!(search("title:roses").stderr, "1 result\n");
     let ran = search("site:127.0.0.1:8000");

@@ -10,14 +10,10 @@ use index::IndexError;
 #[non_exhaustive]
 pub enum QueryError {
     /// No words: the query is blank or has only punctuation and signs.
-    #[error(
-        "the query has no word in it: give at least one, which has a letter or a digit; punctuation and signs are no words"
-    )]
+    #[error("the query has no words; give at least one word with a letter or a digit")]
     Empty,
     /// The text is longer than [`crate::LENGTH_BYTES_MAX`].
-    #[error(
-        "column {column}: the query is too long, at most {bytes_max} bytes are read; leave out what follows"
-    )]
+    #[error("column {column}: the query is longer than {bytes_max} bytes; leave out the rest")]
     TooLong {
         /// The first character beyond the limit.
         column: usize,
@@ -26,7 +22,7 @@ pub enum QueryError {
     },
     /// More words than [`crate::TERMS_MAX`].
     #[error(
-        "column {column}: too many words, at most {max} are searched for; leave out this one and what follows"
+        "column {column}: the query has more than {max} words; leave out this one and the rest"
     )]
     TooManyWords {
         /// Start of the first word beyond the limit.
@@ -36,7 +32,7 @@ pub enum QueryError {
     },
     /// The query has few words, but analysis splits them into more than [`crate::TERMS_MAX`] terms (languages
     /// written without spaces).
-    #[error("the query has {found} terms, at most {max} are searched for: leave some words out")]
+    #[error("the query has {found} terms, but the limit is {max}; leave some words out")]
     TooManyTerms {
         /// The number of terms.
         found: usize,
@@ -44,9 +40,7 @@ pub enum QueryError {
         max: usize,
     },
     /// Parentheses nest deeper than [`crate::DEPTH_MAX`].
-    #[error(
-        "column {column}: parentheses nest too deep, at most {max} levels are read; leave some of them out"
-    )]
+    #[error("column {column}: parentheses nest deeper than {max} levels; leave some of them out")]
     TooDeep {
         /// The first parenthesis beyond the limit.
         column: usize,
@@ -54,7 +48,7 @@ pub enum QueryError {
         max: usize,
     },
     /// A query built by a program nests deeper than any text can.
-    #[error("the query nests too deep, at most {max} levels are evaluated")]
+    #[error("the query nests deeper than {max} levels")]
     TooDeepTree {
         /// The limit.
         max: usize,
@@ -79,8 +73,8 @@ pub enum QueryError {
     },
     /// `OR a`, `a AND`, `NOT`
     #[error(
-        "column {column}: nothing stands {side} {operator}; \
-         to search for the word itself put it in quotation marks"
+        "column {column}: {operator} needs a word {side} it; \
+         to search for {operator} itself, put it in quotation marks"
     )]
     Operand {
         /// The operator.
@@ -91,7 +85,7 @@ pub enum QueryError {
         side: &'static str,
     },
     /// `title: x`, `site:(a b)`
-    #[error("column {column}: `{name}:` must be followed at once by {what}")]
+    #[error("column {column}: `{name}:` must be followed directly by {what}")]
     Bare {
         /// Start of the name.
         column: usize,
@@ -110,7 +104,7 @@ pub enum QueryError {
     },
     /// `site:` with a host and a port.
     #[error(
-        "column {column}: `site:` takes a host without its port, which the index does not know; \
+        "column {column}: `site:` takes a host without its port; \
          write site:{host}"
     )]
     Port {
@@ -128,9 +122,7 @@ pub enum QueryError {
         found: String,
     },
     /// `filetype:` with an invalid file extension.
-    #[error(
-        "column {column}: `{found}` is not the ending of a file name; write for example filetype:txt"
-    )]
+    #[error("column {column}: `{found}` is not a file extension; write for example filetype:txt")]
     FileType {
         /// Start of `filetype:`.
         column: usize,
@@ -139,8 +131,8 @@ pub enum QueryError {
     },
     /// `link:` with an invalid web address.
     #[error(
-        "column {column}: `{found}` is not an address of the web; write for example link:https://example.org/page, \
-         in quotation marks if there are parentheses in it"
+        "column {column}: `{found}` is not a web address; write for example link:https://example.org/page, \
+         in quotation marks if it has parentheses"
     )]
     Link {
         /// Start of `link:`.
@@ -164,7 +156,7 @@ pub enum QueryError {
     /// `colour~3`
     #[error(
         "column {column}: at most {max} letters may differ; write {word}~1 or {word}~{max}, \
-         or put it in quotation marks to search for it as it is"
+         or put it in quotation marks to search for it literally"
     )]
     Distance {
         /// Start of the word.
@@ -176,7 +168,7 @@ pub enum QueryError {
     },
     /// `(a b)~0`, `a NEAR/99999999 b`
     #[error(
-        "column {column}: a window is as wide as a number of words from 1 to {max} says; \
+        "column {column}: the width of a window must be from 1 to {max} words; \
          write for example (solar panel)~8 or solar NEAR/8 panel"
     )]
     Width {
@@ -187,8 +179,8 @@ pub enum QueryError {
     },
     /// `(a -b)~8`
     #[error(
-        "column {column}: {what} has no place in a text, so it cannot stand in a window; \
-         put it before or behind the window"
+        "column {column}: {what} has no position in a text and cannot be in a window; \
+         put it before or after the window"
     )]
     InWindow {
         /// The misplaced part.
@@ -197,15 +189,15 @@ pub enum QueryError {
         what: &'static str,
     },
     /// A negation or a filter in a window of a query that was built by a program.
-    #[error("{what} has no place in a text, so it cannot stand in a window")]
+    #[error("{what} has no position in a text and cannot be in a window")]
     InWindowTree {
         /// The misplaced part.
         what: String,
     },
     /// A query for word positions in an index without them.
     #[error(
-        "{what} means words near each other, and this index was imported without the places of words; \
-         search for them one by one"
+        "{what} needs word positions, which this index lacks; \
+         search for the words one by one"
     )]
     NoPositions {
         /// The part of the query that needs positions.

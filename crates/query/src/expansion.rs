@@ -97,12 +97,13 @@ impl<'a> Expander<'a> {
         let (kept, left) = (most.len() as u64, count - most.len() as u64);
         let note = if is_cut {
             Some(format!(
-                "{what} may stand for more words than were looked at; of those that were, the {kept} that most pages \
-                 have are searched for"
+                "{what} may match more words than were examined; only the {kept} most common of those are searched for"
             ))
         } else {
             (left > 0).then(|| {
-                format!("{what} stands for {count} words; the {kept} that most pages have are searched for")
+                format!(
+                    "{what} matches {count} words; only the {kept} most common are searched for"
+                )
             })
         };
         self.notes.extend(note);

@@ -182,7 +182,7 @@ impl Plan {
         let mut notes = planner.expander.notes.drain(..notes).collect::<Vec<_>>();
         notes.extend(planner.absent.into_iter().map(absence));
         if planner.unplaced {
-            let what = "words near each other count no more here: this index does not know where words stand";
+            let what = "proximity is ignored: this index has no positions";
             notes.push(what.to_owned());
         }
         Ok(Planned { plan, with_all, notes })
@@ -244,13 +244,13 @@ fn is_unspaced(analyzer: &Analyzer, text: &str) -> bool {
 /// The note for an index without filters of a kind.
 fn absence(kind: Filter) -> String {
     let (name, what) = match kind {
-        Filter::Site => ("site:", "the address of any page"),
-        Filter::Language => ("lang:", "the language of any page"),
-        Filter::FileType => ("filetype:", "the address of any page"),
-        Filter::Link => ("link:", "any links"),
-        Filter::Date => ("date:", "the date of any page"),
+        Filter::Site => ("site:", "page addresses"),
+        Filter::Language => ("lang:", "page languages"),
+        Filter::FileType => ("filetype:", "page addresses"),
+        Filter::Link => ("link:", "links"),
+        Filter::Date => ("date:", "page dates"),
     };
-    format!("`{name}` chooses nothing here: this index does not know {what}")
+    format!("`{name}` matches nothing: this index has no {what}")
 }
 
 /// The number of prefixes and fuzzy words in a query.

@@ -180,7 +180,8 @@ impl Prepared<'_> {
         };
         let parts: Vec<Explanation> = parts.into_iter().flatten().collect();
         if self.stop.is_set() || parts.is_empty() {
-            let fault = if self.stop.is_set() { "was stopped before" } else { "does not match" };
+            let fault =
+                if self.stop.is_set() { "stopped before scoring" } else { "does not match" };
             let what = format!("{fault} {}", self.query);
             return Ok(Explanation { what, value: 0.0, parts: Vec::new() });
         }

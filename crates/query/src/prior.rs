@@ -106,7 +106,7 @@ impl Prior {
     pub(crate) fn explain(&self, segment: usize, doc: DocId) -> Option<Explanation> {
         let parts: Vec<_> =
             self.signals.iter().map(|signal| signal.explain(segment, doc)).collect();
-        let what = "the page before any question".to_owned();
+        let what = "static score of the page".to_owned();
         (!parts.is_empty()).then(|| Explanation::sum(what, parts))
     }
 }

@@ -110,7 +110,7 @@ impl<'a> Proximity<'a> {
                 parts.push(Explanation { what, value, parts: Vec::new() });
             }
         }
-        (!parts.is_empty()).then(|| Explanation::sum("words near each other".to_owned(), parts))
+        (!parts.is_empty()).then(|| Explanation::sum("proximity".to_owned(), parts))
     }
 }
 

@@ -114,14 +114,14 @@ impl<'a> Tree<'a> {
             }
             Node::AndNot(and_not) => {
                 parts.push(and_not.wanted_mut().explain());
-                "and not what is unwanted".to_owned()
+                "not excluded".to_owned()
             }
-            Node::Not(_) => "every page but what is unwanted".to_owned(),
+            Node::Not(_) => "every page that is not excluded".to_owned(),
             Node::Close(close) => {
                 let (tree, proximity) = &mut **close;
                 parts.push(tree.explain());
                 parts.extend(proximity.explain(tree.doc()));
-                "words, and where they stand".to_owned()
+                "words and proximity".to_owned()
             }
         };
         Explanation::sum(what, parts)

@@ -48,7 +48,7 @@ impl Kind {
 /// The name of a measure that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{name:?} is no measure: MAP, MRR, nDCG, P@k, Recall@k, nDCG@k, MAP@k and MRR@k are, k from 1"
+    "unknown measure {name:?}; use MAP, MRR, nDCG, P@k, Recall@k, nDCG@k, MAP@k or MRR@k, with k from 1"
 )]
 pub struct UnknownMeasure {
     name: String,

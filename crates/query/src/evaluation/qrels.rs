@@ -25,12 +25,12 @@ impl Qrels {
                     return Err(BadLine::new(number, what));
                 }
             };
-            let relevance = relevance
-                .parse()
-                .map_err(|_| BadLine::new(number, format!("{relevance:?} is no whole number")))?;
+            let relevance = relevance.parse().map_err(|_| {
+                BadLine::new(number, format!("{relevance:?} is not a whole number"))
+            })?;
             let of_topic = qrels.by_topic.entry(topic.to_owned()).or_default();
             if of_topic.insert(doc.to_owned(), relevance).is_some() {
-                let what = format!("document {doc} was judged before for topic {topic}");
+                let what = format!("document {doc} is judged twice for topic {topic}");
                 return Err(BadLine::new(number, what));
             }
         }

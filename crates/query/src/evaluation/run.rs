@@ -30,10 +30,10 @@ impl Run {
             };
             let is_number = |score: &f32| !score.is_nan();
             let Some(score) = score.parse().ok().filter(is_number) else {
-                return Err(BadLine::new(number, format!("{score:?} is no number")));
+                return Err(BadLine::new(number, format!("{score:?} is not a number")));
             };
             if !seen.insert((topic, doc)) {
-                let what = format!("document {doc} came before for topic {topic}");
+                let what = format!("document {doc} occurs twice for topic {topic}");
                 return Err(BadLine::new(number, what));
             }
             run.push(topic, doc, score);

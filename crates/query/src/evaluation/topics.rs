@@ -35,7 +35,7 @@ impl Topics {
                 return Err(BadLine::new(*line, "the name is empty or has spaces in it"));
             }
             if !seen.insert(&topic.name) {
-                let what = format!("topic {} came before", topic.name);
+                let what = format!("topic {} occurs twice", topic.name);
                 return Err(BadLine::new(*line, what));
             }
         }

@@ -186,7 +186,7 @@ impl<'a> Lexer<'a> {
             Prefix::Site => Ok(Token::Site(value)),
             Prefix::Language if value.is_empty() => bare("lang", "a language code"),
             Prefix::Language => Ok(Token::Language(value)),
-            Prefix::FileType if value.is_empty() => bare("filetype", "the ending of a file name"),
+            Prefix::FileType if value.is_empty() => bare("filetype", "a file extension"),
             Prefix::FileType => Ok(Token::FileType(value)),
             Prefix::Link if value.is_empty() && self.rest.starts_with(is_quote) => {
                 Ok(Token::Link(self.quoted()?))

@@ -23,12 +23,12 @@ pub struct UnknownField {
 
 impl fmt::Display for UnknownField {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "`{}:` is no field and was searched for as a word; ", self.name)?;
+        write!(out, "`{}:` is not a field and was searched for as a word; ", self.name)?;
         if let Some(meant) = self.meant {
             return write!(out, "did you mean `{meant}:`?");
         }
         let known: Vec<String> = names().map(|name| format!("`{name}:`")).collect();
-        write!(out, "there are {}", known.join(", "))
+        write!(out, "fields are {}", known.join(", "))
     }
 }
 

@@ -95,13 +95,13 @@ fn lines_that_cannot_be_read_are_named() {
     };
     no(Qrels::parse("1 0 a 1\n1 0 a\n").expect_err("short"), 2, "topic 0 document relevance");
     no(Qrels::parse("1 0 a x").expect_err("no number"), 1, "\"x\"");
-    no(Qrels::parse("1 0 a 1\n\n1 0 a 0").expect_err("twice"), 3, "judged before");
+    no(Qrels::parse("1 0 a 1\n\n1 0 a 0").expect_err("twice"), 3, "judged twice");
     no(Run::parse("1 Q0 a 1 x t").expect_err("no number"), 1, "\"x\"");
     no(Run::parse("1 Q0 a 1 NaN t").expect_err("no number"), 1, "\"NaN\"");
     no(Run::parse("1 Q0 a 1 2").expect_err("short"), 1, "topic Q0 document rank score name");
-    no(Run::parse("1 Q0 a 1 2 t\n1 Q0 a 2 1 t").expect_err("twice"), 2, "came before");
+    no(Run::parse("1 Q0 a 1 2 t\n1 Q0 a 2 1 t").expect_err("twice"), 2, "occurs twice");
     no(Topics::parse("1 solar").expect_err("no tab"), 1, "tab");
-    no(Topics::parse("1\ta\n1\tb").expect_err("twice"), 2, "came before");
+    no(Topics::parse("1\ta\n1\tb").expect_err("twice"), 2, "occurs twice");
     no(Topics::parse("a b\tc").expect_err("spaces"), 1, "spaces");
     no(Topics::parse("<top>\n<num> 1\n</top>").expect_err("no title"), 1, "<title>");
     let open = "<top><num>1<title>a</top>\n<top><num>2<title>b\n<top><num>3<title>c</top>";

@@ -525,7 +525,7 @@ fn too_many_forms_are_cut_and_it_is_said() {
     let (_dir, searcher) = texts(&[&all, often, often, "v"], "none");
     let answer = searcher.search(&parse("w*").expect("a query"), 0, 10).expect("answered");
     assert_eq!(answer.total, 3);
-    let said = "w* stands for 30000 words; the 1024 that most pages have are searched for";
+    let said = "w* matches 30000 words; only the 1024 most common are searched for";
     assert_eq!(answer.notes, [said]);
     let next_to = found(&searcher, "\"w* w29999x\"");
     assert_eq!(next_to, [1, 2], "w777x is one of those that most have, w29998x is not");
@@ -534,8 +534,7 @@ fn too_many_forms_are_cut_and_it_is_said() {
     // The limit applies to all of them together.
     let many = "w* ".repeat(TERMS_MAX);
     let answer = searcher.search(&parse(&many).expect("a query"), 0, 10).expect("answered");
-    let said = "w* may stand for more words than were looked at; of those that were, the 16 that most pages have are \
-        searched for";
+    let said = "w* may match more words than were examined; only the 16 most common of those are searched for";
     assert_eq!((answer.total, answer.notes), (1, vec![said.to_owned()]));
     let many = "w1~2 ".repeat(TERMS_MAX);
     searcher.search(&parse(&many).expect("a query"), 0, 10).expect("answered");
@@ -709,7 +708,7 @@ fn a_query_without_words_is_told_what_a_word_is() {
         let error = parse(text).and_then(|query| searcher.search(&query, 0, 10)).expect_err(text);
         let told = error.to_string();
         assert!(!told.contains("empty"), "{text}: {told}");
-        assert!(told.contains("no word in it") && told.contains("letter or a digit"), "{told}");
+        assert!(told.contains("no words") && told.contains("letter or a digit"), "{told}");
     }
 }
 
@@ -736,6 +735,7 @@ fn an_explanation_reads_well() {
       0.608240  solar: idf 0.4700 × tf 1.2941; 2 of 4 in body (average 3.0, weight 1); in 2 of 3 documents
 ";
     assert!(text.starts_with(expected), "{text}");
-    let prior = "  0.000000  the page before any question\n    0.000000  pagerank: weight 0.1 × ln(1 + 0)\n";
+    let prior =
+        "  0.000000  static score of the page\n    0.000000  pagerank: weight 0.1 × ln(1 + 0)\n";
     assert!(text.ends_with(prior), "{text}");
 }

@@ -223,7 +223,7 @@ fn a_misspelt_field_is_told() {
     let page = site.get("/search?q=titel%3Ashared");
     assert!(page.body.contains("did you mean `title:`?"), "{}", page.body);
     let answer = site.get("/api/search?q=titel%3Ashared");
-    assert!(answer.body.contains("\"hint\":\"`titel:` is no field"), "{}", answer.body);
+    assert!(answer.body.contains("\"hint\":\"`titel:` is not a field"), "{}", answer.body);
     let answer = site.get("/api/search?q=shared");
     assert!(answer.body.contains("\"hint\":null,\"notes\":[]"), "{}", answer.body);
 }
@@ -233,9 +233,9 @@ fn a_misspelt_field_is_told() {
 fn what_was_left_out_of_a_query_is_told() {
     let site = twenty_five();
     let page = site.get("/search?q=shared+-link%3Aexample.org");
-    assert!(page.body.contains("`link:` chooses nothing here"), "{}", page.body);
+    assert!(page.body.contains("`link:` matches nothing"), "{}", page.body);
     let answer = site.get("/api/search?q=shared+-link%3Aexample.org");
-    assert!(answer.body.contains("\"notes\":[\"`link:` chooses nothing here"), "{}", answer.body);
+    assert!(answer.body.contains("\"notes\":[\"`link:` matches nothing"), "{}", answer.body);
 }
 
 /// Pages that share one word and differ too much to be folded.
