@@ -3,9 +3,8 @@
 //! What lives here: the execution of a plan on every segment. What does not: plans (`plan.rs`), trees (`tree.rs`),
 //! scores (`weighting.rs`).
 //!
-//! **Invariant.** [`Prepared::best`] returns the result of [`Prepared::exhaustive`]. [`Prepared::count`] counts
-//! every matching document that is not deleted. Deleted documents count in the statistics until their segment is
-//! merged.
+//! **Invariant.** [`Prepared::best`] returns the result of [`Prepared::exhaustive`]. [`Prepared::count`] counts every
+//! matching document that is not deleted. Deleted documents count in the statistics until their segment is merged.
 
 use std::collections::BTreeSet;
 
@@ -67,8 +66,7 @@ impl Prepared<'_> {
         Ok(Answer { total, with_all, hits, notes, partial: self.stop.is_set() })
     }
 
-    /// The shape of the plan for pruning by block maxima, which are those of BM25F. `None` if pruning is
-    /// impossible.
+    /// The shape of the plan for pruning by block maxima, which are those of BM25F. `None` if pruning is impossible.
     fn shape(&self) -> Option<Shape<'_>> {
         let is_bounded = self.searcher.config.model == Weighting::Bm25f;
         Shape::of(&self.plan).filter(|_| is_bounded)

@@ -1,7 +1,6 @@
 //! Static (query-independent) scores of documents: ranks, topic, freshness.
 //!
-//! > prior(d) = Σ_ranks weight · ln(1 + rank(d)) + topic_weight · ln(1 + topic(d)) + freshness_weight ·
-//! 2^(–age(d)/h)
+//! > prior(d) = Σ_ranks weight · ln(1 + rank(d)) + topic_weight · ln(1 + topic(d)) + freshness_weight · 2^(–age(d)/h)
 //!
 //! The average of each rank is 1, and ranks are added in the order of their names. The age is relative to the
 //! newest document of the index, so scores do not change with time. *h* is the half-life.
@@ -97,7 +96,6 @@ impl Prior {
         Prior { signals, statics: Arc::new(statics) }
     }
 
-    /// The static scores of each segment.
     pub(crate) fn statics(&self) -> &[StaticScores] {
         &self.statics
     }

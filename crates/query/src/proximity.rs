@@ -18,8 +18,7 @@
 //! **Invariant.** A proximity score is finite and not negative, and does not change which documents match.
 //!
 //! Y. Rasolofo, J. Savoy, "Term proximity scoring for keyword-based retrieval systems", ECIR 2003: the nearness of
-//! pairs within five words under the saturation of BM25, and the lesser of both weights. The sum over fields is
-//! ours.
+//! pairs within five words under the saturation of BM25, and the lesser of both weights. The sum over fields is ours.
 
 use std::collections::BTreeMap;
 

@@ -52,8 +52,7 @@ impl TfIdf {
     }
 }
 
-/// The share of `frequency` occurrences in a field of that weight, where the most frequent term has frequency
-/// `peak`.
+/// The share of `frequency` occurrences in a field of that weight, where the most frequent term has frequency `peak`.
 pub fn share(weight: f64, frequency: f64, peak: u32) -> f64 {
     if frequency > 0.0 { weight * frequency / f64::from(peak).max(frequency) } else { 0.0 }
 }

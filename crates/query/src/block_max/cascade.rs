@@ -1,9 +1,8 @@
 //! Disjunctions of words with one list each: `MaxScore`, one essential list after the other.
 //!
-//! The word with the greatest bound comes first. Each of its blocks is a window; the documents in it that may
-//! reach the threshold are looked up in all other lists. Then the next word proposes its documents, except those
-//! that an earlier word has. The evaluation ends when the bounds of the remaining words together stay below the
-//! threshold.
+//! The word with the greatest bound comes first. Each of its blocks is a window; the documents in it that may reach
+//! the threshold are looked up in all other lists. Then the next word proposes its documents, except those that an
+//! earlier word has. The evaluation ends when the bounds of the remaining words together stay below the threshold.
 //!
 //! **Invariant.** A document is judged at most once, for the first of its words. A document that is not judged is
 //! below the threshold.

@@ -5,8 +5,7 @@
 //! score for the rarest word is necessary, the documents are scored and pruned first. Otherwise documents with all
 //! words are found first and scored afterwards (`front.rs`). Queries of words alone are judged here as well.
 //!
-//! **Invariant.** A document of the window that is dropped lacks a word, or its upper bound is below the
-//! threshold.
+//! **Invariant.** A document of the window that is dropped lacks a word, or its upper bound is below the threshold.
 
 use codes::lanes;
 

@@ -2,8 +2,7 @@
 //! once, in whole points.
 //!
 //! A first pass judges the documents with the most points, which raises the threshold. A second pass judges the
-//! remaining documents that may reach it. A list is read only if a table lacks the frequency, or for excluded
-//! words.
+//! remaining documents that may reach it. A list is read only if a table lacks the frequency, or for excluded words.
 //!
 //! **Invariant.** A document that is not judged lacks a word, or its points are below the threshold.
 

@@ -119,9 +119,8 @@ impl Front {
 
     /// Looks the remaining documents up in a list and returns those that have the word.
     ///
-    /// If `least` is given, documents that cannot reach it with the maximum of their block in this list are
-    /// dropped first, and frequencies are read. A table gives presence and frequencies at once, but no places in
-    /// the list.
+    /// If `least` is given, documents that cannot reach it with the maximum of their block in this list are dropped
+    /// first, and frequencies are read. A table gives presence and frequencies at once, but no places in the list.
     pub(super) fn look_up(&mut self, word: &mut Word<'_>, least: Option<f32>) -> u128 {
         let Front { left, docs, scores, lists, in_block, .. } = self;
         let Known { at, frequencies, is_counted } = &mut lists[word.number];
@@ -279,9 +278,8 @@ impl Front {
     }
 }
 
-/// Finds the block of a list that may contain the first document in `ahead`. Returns the block and all documents
-/// of `ahead` in its range, and removes these from `ahead`. Returns `None` if `ahead` is empty or the list has
-/// ended.
+/// Finds the block of a list that may contain the first document in `ahead`. Returns the block and all documents of
+/// `ahead` in its range, and removes these from `ahead`. Returns `None` if `ahead` is empty or the list has ended.
 #[inline]
 fn next_block(list: &mut List<'_>, docs: &[u32; BLOCK], ahead: &mut u128) -> Option<(usize, u128)> {
     if *ahead == 0 {

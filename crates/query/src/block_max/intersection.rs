@@ -1,13 +1,11 @@
 //! Groups of words that must all match: one of them proposes documents.
 //!
-//! If every group is one word, the rarest word proposes the documents. If that word has one list, each of its
-//! blocks is a window. Otherwise each window is driven by the group with the fewest documents that may reach the
-//! threshold.
+//! If every group is one word, the rarest word proposes the documents. If it has one list, its blocks are the windows.
+//! With alternatives, the driver of each window is the group with the fewest documents that may reach the threshold.
 //!
-//! The candidates then pass through the other groups, the rarest first. If windows are blocks, words of one list
-//! come first. A group drops candidates by its block maxima, then by presence, then by their scores. A list is
-//! decoded a block at a time, and only where candidates are; a block stored as a bit set is probed without
-//! decoding.
+//! The candidates then pass through the other groups, the rarest first. If windows are blocks, words of one list come
+//! first. A group drops candidates by its block maxima, then by presence, then by their scores. A list is decoded a
+//! block at a time, and only where candidates are; a block stored as a bit set is probed without decoding.
 //!
 //! If windows are not blocks and most documents contain excluded words, matches are found as bits before anything
 //! is scored. If words alone do not decide, scoring begins with the first positive threshold. `conjunction.rs`
@@ -66,8 +64,7 @@ impl Matches {
 /// The order in which groups are evaluated, and the method.
 pub(super) struct Order {
     pub(super) rarest_first: Vec<usize>,
-    /// Groups of one list each, the rarest first, if the blocks of the rarest group are the windows. Otherwise
-    /// empty.
+    /// Groups of one list each, the rarest first, if the blocks of the rarest group are the windows. Otherwise empty.
     lists: Vec<usize>,
     /// All other groups.
     others: Vec<usize>,

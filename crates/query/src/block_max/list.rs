@@ -612,7 +612,6 @@ impl<'a> List<'a> {
         }
     }
 
-    /// The first block of the window.
     pub(super) fn first_block(&self) -> usize {
         self.bounds.block()
     }

@@ -76,8 +76,7 @@ use windows::Windows;
 use word::Word;
 use workspace::Workspace;
 
-/// Relative margin of bounds in single precision. It exceeds the rounding error of a sum over all words of a
-/// query.
+/// Relative margin of bounds in single precision. It exceeds the rounding error of a sum over all words of a query.
 const MARGIN: f64 = 1e-4;
 /// Factors with this margin: a product with the first is not too small, with the second not too large.
 const ROUND_UP: f32 = 1.000_1;

@@ -29,8 +29,7 @@ const FIRST: usize = 32;
 /// The windows that may contain a top document.
 #[derive(Default)]
 pub(super) struct Windows {
-    /// A key per window: the complement of the bits of its bound, then its number. Keys ascend with falling
-    /// bounds.
+    /// A key per window: the complement of the bits of its bound, then its number. Keys ascend with falling bounds.
     keys: Vec<u64>,
     /// The keys of the windows that come first, sorted.
     first: Vec<u64>,
@@ -153,7 +152,6 @@ impl Windows {
         }
     }
 
-    /// Enters a window.
     pub(super) fn enter<'w, 'a: 'w>(
         &self,
         number: usize,
@@ -168,7 +166,6 @@ impl Windows {
     }
 }
 
-/// The width of windows.
 fn wide(cost: u64, doc_count: u32) -> u32 {
     if cost < FEW {
         let documents = POSTINGS * u64::from(doc_count) / cost.max(1);

@@ -32,7 +32,7 @@ pub(super) struct Word<'a> {
     pub(super) saturation: Saturation,
     /// Upper bound in the current window.
     pub(super) bound: f32,
-    /// The last argument and result of `saturate`.
+    /// Argument and result of the last [`Word::saturate`].
     last_bound: (f32, f32),
     /// The bounds of all maxima, for a word of one long list.
     bounds: Vec<f32>,

@@ -114,8 +114,7 @@ pub(super) struct Scratch {
     pub(super) words: Vec<u64>,
 }
 
-/// Workspaces that no query uses. They grow with the lists of a query and are dropped after a query with many
-/// lists.
+/// Workspaces that no query uses. They grow with the lists of a query and are dropped after a query with many lists.
 #[derive(Default)]
 #[expect(clippy::vec_box, reason = "a workspace is large, and would be moved twice a query")]
 pub(crate) struct Workspaces(Mutex<Vec<Box<Workspace>>>);

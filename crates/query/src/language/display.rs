@@ -3,8 +3,8 @@
 //! Operators are printed as signs, because words in capitals are no operators in a sentence in capitals.
 //!
 //! **Invariant.** Printing never exceeds the depth that parsing allows: it adds no parentheses, except those of
-//! windows written with `NEAR`, which parsing counts. So a negated `OR` is printed as several negations: `AndNot(a,
-//! Or[b, c])` is `a -b -c`.
+//! windows written with `NEAR`, which parsing counts. So
+//! `AndNot(a, Or[b, c])` is printed as several negations: `a -b -c`.
 
 use std::fmt::{Display, Formatter, Result};
 

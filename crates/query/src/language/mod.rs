@@ -19,8 +19,7 @@
 //!
 //! `OR` binds less than a sequence: `a b OR c` is `(a b) OR c`. Operators are in capitals; `or` is a word, and so is
 //! `OR` in a sentence in capitals. A word ends at white space, a parenthesis, a quotation mark or `|`. A `-` or `+`
-//! counts only at the beginning of a part, so `state-of-the-art` and `c++` are words, and a `-` alone is
-//! punctuation.
+//! counts only at the beginning of a part, so `state-of-the-art` and `c++` are words, and a `-` alone is punctuation.
 //!
 //! The text after the colon of a field is taken literally (`title:OR`). A `"` between two Hebrew letters is part of
 //! an abbreviation. An unknown name before a colon is part of the word (`http://…`); `unknown.rs` finds it for a
@@ -34,9 +33,8 @@
 //! What lives here: parsing ([`parse`]) and printing (`Display`) of a [`Query`]. What does not: terms. Words are
 //! kept as typed; `plan.rs` analyses them by the same chain as documents.
 //!
-//! **Invariant.** Every text is a query or a [`QueryError`](crate::QueryError), in time linear in its bounded
-//! length. For every parsed query, `parse(&query.to_string()) == query` if the printed form has at most
-//! [`LENGTH_BYTES_MAX`].
+//! **Invariant.** Every text is a query or a [`QueryError`](crate::QueryError), in time linear in its bounded length.
+//! For every parsed query, `parse(&query.to_string()) == query` if the printed form has at most [`LENGTH_BYTES_MAX`].
 
 mod date;
 mod display;

@@ -4,9 +4,8 @@
 //! contains all operands, and is the only range with this start that can be minimal. Then the operands at this start
 //! move on. If the end does not change, the range contains the next one and is not minimal.
 //!
-//! **Invariant.** Between calls, the heap has the current interval of each operand, and `last` is their greatest
-//! end. If the heap is not full, no intervals are left. Operands may overlap, so a repeated word may occur only
-//! once.
+//! **Invariant.** Between calls, the heap has the current interval of each operand, and `last` is their greatest end.
+//! If the heap is not full, no intervals are left. Operands may overlap, so a repeated word may occur only once.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

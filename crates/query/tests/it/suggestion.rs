@@ -57,7 +57,6 @@ impl Library {
             .expect("answered")
     }
 
-    /// The suggested query.
     fn suggested(&self, query: &str) -> Option<String> {
         self.suggest(query).map(|suggestion| suggestion.query)
     }
