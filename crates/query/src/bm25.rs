@@ -13,10 +13,9 @@
 //! `len_f(d)` is the number of terms in that field, and `avg_f` its average over all N documents, with length 0
 //! for a missing field.
 //!
-//! `n(t)` is the number of documents that contain `t`, in the requested field where that number is greatest.
-//! Fields of weight 0 do not count unless all have weight 0. N, `avg_f` and `n` are those of the whole index, so a
-//! score does not depend on segments. The 1 + … inside the logarithm keeps idf positive. In one field with weight
-//! 1 this is BM25.
+//! `n(t)` is the number of documents that contain `t`, in the requested field where that number is greatest. Fields
+//! of weight 0 count only if all have weight 0. N, `avg_f` and `n` are those of the whole index, so a score does not
+//! depend on segments. The 1 + … inside the logarithm keeps idf positive. In one field with weight 1 this is BM25.
 //!
 //! Occurrences in all fields are added up before saturation: a word in the title, the headings and the text is one
 //! piece of evidence, not three.

@@ -5,9 +5,9 @@
 //! nearness_f    = Σ 1 / distance²   over all positions of both words in field f that are at most 5 apart
 //! ```
 //!
-//! Here W is the score (`bm25.rs`, `tf_idf.rs`) of an imaginary word with frequency `nearness_f` in each field,
-//! and with the document frequency of the more common word of the pair. So its idf is the lesser of both, and its
-//! score saturates. With BM25F a pair adds at most `proximity_weight · idf · (k1 + 1)`.
+//! Here W is the score (`bm25.rs`, `tf_idf.rs`) of an imaginary word with frequency `nearness_f` in each field. Its
+//! document frequency is that of the more common word of the pair. So its idf is the lesser of both, and its score
+//! saturates. With BM25F a pair adds at most `proximity_weight · idf · (k1 + 1)`.
 //!
 //! Pairs are plain words next to each other in a query, ignoring filters. A pair counts in the fields in which
 //! both words are searched.

@@ -24,7 +24,7 @@ pub(super) struct Front {
     pub(super) left: u128,
     /// The number of documents in the block.
     count: usize,
-    /// `u32::MAX` after the last document of the block, unless none remains.
+    /// `u32::MAX` after the last document of the block, if any document remains.
     docs: [u32; BLOCK],
     /// Partial scores, in single precision.
     pub(super) scores: [f32; BLOCK],
