@@ -1,18 +1,18 @@
 //! Memory for many byte strings that grow at the same time: pages, cut into slices.
 //!
-//! A string belongs to a key. What is known of it, its head, lies before the key, and it begins behind
-//! that: so long as it is short, one or two lines of the processor's cache hold all three. It is a chain
-//! of slices, each twice as long as the one before up to a limit; the last four bytes of a slice are the
-//! address of the next one. Nothing is ever moved or freed one by one. Pages are not asked to be large ones of the
-//! processor: what is far apart is prefetched, and to get large ones costs a virtual machine more than they save.
+//! Each string belongs to a key. In memory, a head comes first, then the key, then the string. A short string, its
+//! key and its head share one or two cache lines. A string is a chain of slices, each twice as long as the one
+//! before, up to a limit. The last four bytes of a slice are the address of the next one. Nothing is moved or
+//! freed individually. Huge pages are not requested: prefetching does their work, and obtaining them costs a
+//! virtual machine more than they save.
 //!
 //! ```text
-//! head     four notes of whoever appends (4 bytes each); where the next byte goes (4), how many more the
-//!          last slice takes (2), how long that is (2); the length of the key (2)
+//! head     four notes of the appender (4 bytes each); address of the next byte (4), free bytes in the
+//!          last slice (2), length of the last slice (2); length of the key (2)
 //! ```
 //!
-//! **Invariant.** [`Arena::memory_bytes`] is what heads, keys and strings take, including the room left in
-//! their last slices; a page is allocated whole and never again.
+//! **Invariant.** [`Arena::memory_bytes`] counts heads, keys and strings, including the free bytes of their last
+//! slices. A page is allocated whole and never again.
 
 use crate::lines;
 use codes::prefetch::prefetch;
@@ -23,24 +23,24 @@ const PAGE_BYTES: usize = 1 << PAGE_BITS;
 /// Addresses are 32 bits.
 const PAGES_MAX: usize = 1 << (u32::BITS - PAGE_BITS);
 const LINK_BYTES: usize = 4;
-/// The first slice of a string without its link, and the longest.
+/// Lengths of the first and the longest slice, without the link.
 const SLICE_BYTES_MIN: u32 = 8;
 pub(crate) const SLICE_BYTES_MAX: u32 = 4096;
 const HEAD_BYTES: usize = 26;
-/// Heads begin at multiples of this, so that the first two notes are in one line.
+/// Heads are aligned to this, so that the first two notes share a cache line.
 const HEAD_STEP: usize = 8;
-/// Where in a head the last two notes are, the end of its string and the length of the key.
+/// Offsets in a head: the last two notes, the end of the string, and the length of the key.
 const LAST_NOTES_AT: usize = 8;
 const END_AT: usize = 16;
 const KEY_BYTES_AT: usize = 24;
 
-/// The end of a string: where the next byte goes, how many more the last slice takes and how long that is, from the
-/// lowest bits up. It is one number because a processor waits for one that it has just written in parts.
+/// The end of a string: the address of the next byte, the free bytes of the last slice and its length, from the
+/// lowest bits up. One number, because a load of a number just stored in parts stalls the processor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct End(u64);
 
 impl End {
-    /// In a slice of so many bytes, none of which is taken.
+    /// The end of an empty slice of `slice_bytes` bytes.
     fn new(next: u32, slice_bytes: u32) -> End {
         End(u64::from(next) | u64::from(slice_bytes) << 32 | u64::from(slice_bytes) << 48)
     }
@@ -60,7 +60,7 @@ impl End {
         narrow(self.0 >> 48)
     }
 
-    /// After so many bytes more, for which the last slice has room.
+    /// The end after `bytes` more bytes, which must fit into the last slice.
     #[inline]
     fn after(self, bytes: u32) -> End {
         End(self.0 + u64::from(bytes) - (u64::from(bytes) << 32))
@@ -76,18 +76,17 @@ impl End {
 #[derive(Debug, Default)]
 pub(crate) struct Arena {
     pages: Vec<MmapMut>,
-    /// How much of the last page is taken.
+    /// Bytes used in the last page.
     taken: usize,
 }
 
 impl Arena {
-    /// What the strings take.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.pages.len().saturating_sub(1) * PAGE_BYTES + self.taken
     }
 
-    /// Stores a key of less than 2¹⁶ bytes and begins an empty string; where its head is, or `None` when
-    /// addresses run out.
+    /// Stores a key of less than 2¹⁶ bytes and starts an empty string. Returns the address of its head, or `None`
+    /// when addresses run out.
     pub(crate) fn begin(&mut self, key: &[u8]) -> Option<u32> {
         let slice_bytes = SLICE_BYTES_MIN;
         let key_bytes = u16::try_from(key.len()).expect("the term was checked");
@@ -101,7 +100,7 @@ impl Arena {
         Some(at)
     }
 
-    /// The last two notes of the head at an address, which are zeros at first, and the end of its string.
+    /// Returns the last two notes of the head at an address, initially zero, and the end of its string.
     #[inline]
     pub(crate) fn end(&self, at: u32) -> ([u32; 2], End) {
         let eights = self.slice(at, HEAD_BYTES).as_chunks().0;
@@ -110,7 +109,7 @@ impl Arena {
         (halves, End(end))
     }
 
-    /// Makes them these.
+    /// Sets the last two notes of the head at an address and the end of its string.
     #[inline]
     pub(crate) fn set_end(&mut self, at: u32, notes: [u32; 2], end: End) {
         let eights = self.slice_mut(at, HEAD_BYTES).as_chunks_mut().0;
@@ -119,7 +118,7 @@ impl Arena {
         eights[END_AT / 8] = end.0.to_le_bytes();
     }
 
-    /// The first two notes of the head at an address, the least byte of each first.
+    /// The first two notes of the head at an address, each in little-endian order.
     #[inline]
     pub(crate) fn notes_mut(&mut self, at: u32) -> &mut [[u8; 4]; 2] {
         let notes = self.slice_mut(at, 8).as_chunks_mut().0;
@@ -138,13 +137,13 @@ impl Arena {
         usize::from(u16::from_le_bytes(*head.last_chunk().expect("as many as were asked for")))
     }
 
-    /// Asks for the head at an address, which is wanted soon.
+    /// Prefetches the head at an address.
     #[inline]
     pub(crate) fn prefetch(&self, at: u32) {
         prefetch(&self.pages[(at >> PAGE_BITS) as usize], at as usize % PAGE_BYTES);
     }
 
-    /// Asks for the head at an address and for the bytes from there on of its key, if it has as many.
+    /// Prefetches the head at an address and its key from offset `from`.
     #[inline]
     pub(crate) fn prefetch_key(&self, at: u32, from: usize) {
         self.prefetch(at);
@@ -152,14 +151,14 @@ impl Arena {
         prefetch(page, at as usize % PAGE_BYTES + HEAD_BYTES + from);
     }
 
-    /// Asks for the end of the string with the head at an address.
+    /// Prefetches the end of the string whose head is at an address.
     #[inline]
     pub(crate) fn prefetch_end(&self, at: u32) {
         self.prefetch(self.end(at).1.next());
     }
 
-    /// Asks for the slice of a string that so many others come before, if there is such; with the first, for its head.
-    /// What comes before should be at hand.
+    /// Prefetches the slice after the first `before` slices of a string, if it exists. Slice 0 includes the head.
+    /// The slices before it should be in the cache.
     #[inline]
     pub(crate) fn prefetch_slice(&self, at: u32, before: u32) {
         if before == 0 {
@@ -180,18 +179,18 @@ impl Arena {
         self.prefetch(slice);
     }
 
-    /// Puts a codeword at the end of a string; where it ends then.
+    /// Appends a codeword to a string. Returns the new end.
     #[inline]
     pub(crate) fn append(&mut self, end: End, (word, bytes): Codeword) -> Option<End> {
         if end.room() < 8 {
             return self.append_across(end, word, bytes);
         }
-        // All eight bytes at once; those behind the codeword are in the room that is left.
+        // Write all eight bytes; those after the codeword fall into free room.
         self.slice_mut(end.next(), 8).copy_from_slice(&word.to_le_bytes());
         Some(end.after(bytes))
     }
 
-    /// The same with two of them.
+    /// Appends two codewords to a string. Returns the new end.
     #[inline]
     pub(crate) fn append_two(
         &mut self,
@@ -206,7 +205,7 @@ impl Arena {
         self.append(end, (word | behind << (8 * bytes), bytes + more))
     }
 
-    /// The string with the head at `at`, in its slices.
+    /// The slices of the string whose head is at `at`.
     pub(crate) fn slices(&self, at: u32) -> impl Iterator<Item = &[u8]> {
         let (_, end) = self.end(at);
         let first = behind(key_at(at), self.key_bytes(at));
@@ -226,7 +225,7 @@ impl Arena {
         })
     }
 
-    /// The same as [`Arena::append`], into the slice after the last if need be.
+    /// [`Arena::append`] when the codeword may need a new slice.
     #[inline(never)]
     fn append_across(&mut self, end: End, word: u64, bytes: u32) -> Option<End> {
         let word = word.to_le_bytes();
@@ -269,19 +268,18 @@ impl Arena {
     }
 }
 
-/// The lower half.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
 fn narrow(n: u64) -> u32 {
     n as u32
 }
 
-/// The address that lies so many bytes, less than a page, behind another.
+/// The address `bytes` bytes after another; `bytes` must be less than a page.
 fn behind(at: u32, bytes: usize) -> u32 {
     at + u32::try_from(bytes).expect("less than a page")
 }
 
-/// The address of the key, that of the head being `at`.
+/// The address of the key whose head is at `at`.
 fn key_at(at: u32) -> u32 {
     behind(at, HEAD_BYTES)
 }
@@ -305,8 +303,8 @@ pub(crate) fn codeword(n: u64) -> Codeword {
     with_length(spread, n)
 }
 
-/// Whether the processor has what [`codeword_wide`] takes. There are some with BMI2 that spread bits one by one, AMD's before
-/// Zen 3: none of these has VAES.
+/// Returns whether the processor has the instructions of [`codeword_wide`]. Some processors with BMI2 have a slow
+/// PDEP (AMD before Zen 3); none of these has VAES.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn spreads_bits() -> bool {
     is_x86_feature_detected!("bmi2")
@@ -314,7 +312,7 @@ pub(crate) fn spreads_bits() -> bool {
         && is_x86_feature_detected!("vaes")
 }
 
-/// The same, where the processor spreads bits.
+/// The codeword of a number below 2³⁵, computed with PDEP.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi2,lzcnt")]
 #[inline]
@@ -323,10 +321,10 @@ pub(crate) fn codeword_wide(n: u64) -> Codeword {
     with_length(std::arch::x86_64::_pdep_u64(n, 0x7f_7f7f_7f7f), n)
 }
 
-/// A codeword whose bytes, all but the marks of those that are not the last, are spread.
+/// Completes a codeword from its spread bits: adds the continuation marks and the length.
 #[inline]
 fn with_length(spread: u64, n: u64) -> Codeword {
-    // Sevens of bits beyond the first: up to 34 times, 37 / 256 is a seventh.
+    // (bits - 1) / 7 for up to 34: 37 / 256 is about a seventh.
     let more = ((n | 1).ilog2() * 37) >> 8;
     (spread | 0x8080_8080_8080_8080 & ((1 << (8 * more)) - 1), more + 1)
 }

@@ -1,19 +1,19 @@
 //! The batch: postings in memory, compressed from the start, until they become a segment.
 //!
-//! A [`KeyTable`] leads from a key (field and term, as in the lexicon) to its list, which is a string in
-//! an [`Arena`], to which each occurrence is appended, in [`codes::vbyte`]:
+//! A [`KeyTable`] maps a key (field and term, as in the lexicon) to its list. A list is a string in an [`Arena`].
+//! Each occurrence is appended to it in [`codes::vbyte`]:
 //!
 //! ```text
-//! first in a document   2 × (distance to the document before, less one) + 1, then 2 × position
-//! others                2 × (distance to the position before)
+//! first in a document   2 × (gap to the previous document, less one) + 1, then 2 × position
+//! others                2 × (distance to the previous position)
 //! ```
 //!
-//! The occurrences of the current document wait until it ends, so that a string grows once for a term of
-//! it rather than once for an occurrence.
+//! Occurrences are buffered until their document ends. So a string grows once per term of a document, not once per
+//! occurrence.
 //!
-//! What does not live here: files; the records of the documents, which go to disk at once.
+//! What does not live here: files. The records of the documents go to disk at once.
 //!
-//! **Invariant.** [`Batch::memory_bytes`] is the most that the batch takes, until it is written or then.
+//! **Invariant.** [`Batch::memory_bytes`] bounds the memory of the batch, both before and while it is written.
 
 use crate::arena::{self, Arena, Codeword};
 use crate::keys::{self, KeyTable};
@@ -29,27 +29,27 @@ use crate::words::{self, Occurrence};
 use crate::{Field, IndexError};
 use std::ops::Range;
 
-/// What writing takes, besides the order of the lists: a shard of the lexicon, buffers of files, what is left of large
-/// pages, and what of this program and of files is in memory.
+/// Memory for writing besides the sorted lists: a shard of the lexicon, file buffers, remains of huge pages, and
+/// resident parts of the program and of files.
 const WRITING_BYTES: usize = 14 << 20;
 
-/// So many lists ahead memory is asked for: the head and the first slice, the second slice, and so on.
+/// Prefetch distances in lists: for the head and first slice, the second slice, and so on.
 const AHEAD: [usize; 5] = [20, 16, 12, 8, 4];
-/// So many occurrences wait at most.
+/// Largest number of buffered occurrences.
 const WAITING_MAX: usize = 1 << 16;
-/// So many terms are looked for at a time.
+/// Number of terms looked up together.
 const TERMS_MAX: usize = 32;
 
-/// What the first two notes of a list are: whether occurrences wait for it, if this is the turn; the last one that
-/// waits. The others are the document of the last occurrence in its string, plus one, and the position of that.
+/// The first two notes of a list: the turn in which an occurrence was last buffered, and the index of that
+/// occurrence. The other notes are the document of its last stored occurrence, plus one, and the position of that.
 const TURN: usize = 0;
 const LAST: usize = 1;
 
-/// An occurrence that waits.
+/// A buffered occurrence.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     position: u32,
-    /// The next one of the same list; itself if there is none.
+    /// Index of the next occurrence of the same list; its own index if it is the last.
     next: u32,
 }
 
@@ -57,26 +57,26 @@ struct Waiting {
 #[derive(Debug)]
 pub(crate) struct Batch {
     arena: Arena,
-    /// Where each list has its head.
+    /// Address of the head of each list.
     lists: Paged<u32>,
     waiting: Vec<Waiting>,
-    /// The lists for which occurrences wait, and the first of them.
+    /// The lists with buffered occurrences, and the first occurrence of each.
     firsts: Vec<(u32, u32)>,
-    /// How often nothing has waited any more.
+    /// How often the buffer has been emptied.
     turn: u32,
     table: KeyTable,
     memo: WordMemo,
     lengths: Paged<PerField<u32>>,
     unknown: Unknown,
-    /// Occurrences that came as terms and are not looked for yet, and their positions.
+    /// Occurrences that came as terms and are not looked up yet, and their positions.
     terms: Unknown,
     positions: Vec<u32>,
-    /// What to count for writing, besides the order of the lists.
+    /// Memory to reserve for writing, besides the sorted lists.
     writing_bytes: usize,
 }
 
 impl Batch {
-    /// An empty one, for whoever has so much memory.
+    /// An empty batch, for a writer with this much memory.
     pub(crate) fn new(memory_bytes: usize) -> Batch {
         Batch {
             arena: Arena::default(),
@@ -94,7 +94,6 @@ impl Batch {
         }
     }
 
-    /// Begins a document.
     pub(crate) fn begin(&mut self) -> Result<(), IndexError> {
         self.push_terms()?;
         self.settle()?;
@@ -118,7 +117,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Adds the occurrences that came as terms to the document begun last.
+    /// Looks up the buffered terms and adds their occurrences to the current document.
     fn push_terms(&mut self) -> Result<(), IndexError> {
         if self.terms.keys.is_empty() {
             return Ok(());
@@ -137,14 +136,14 @@ impl Batch {
         Ok(())
     }
 
-    /// A word comes soon that is looked for there.
+    /// Prefetches the memo entry of a word that comes soon.
     #[inline]
     pub(crate) fn expect_word(&self, probe: Probe) {
         self.memo.prefetch(probe);
     }
 
-    /// Adds occurrences of the terms of words of `text` to the document begun last. `term` is not asked
-    /// for those that came of late.
+    /// Adds occurrences of words of `text` to the current document. `term` is called only for words that the memo
+    /// does not know.
     pub(crate) fn push_words(
         &mut self,
         field: Field,
@@ -173,7 +172,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Fills in the lists of words that did not come of late.
+    /// Finds or creates the lists of words that the memo does not know.
     #[inline(never)]
     fn find_unknown(
         &mut self,
@@ -194,7 +193,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Puts the key of a word that did not come of late to those that are looked for.
+    /// Queues the key of a word for lookup.
     fn look_for(
         &mut self,
         field: Field,
@@ -205,14 +204,14 @@ impl Batch {
         self.unknown.push(field, probe, |out| term(word, out))
     }
 
-    /// Adds to the length of a field of the document begun last.
+    /// Adds to the length of a field of the current document.
     fn add_length(&mut self, field: Field, terms: usize) {
         let lengths = self.lengths.last_mut().expect("a document has begun");
         let length = &mut lengths[field as usize];
         *length = length.saturating_add(u32::try_from(terms).unwrap_or(u32::MAX));
     }
 
-    /// Lets an occurrence wait for the list of its term.
+    /// Buffers an occurrence.
     #[inline]
     fn append(&mut self, list: u32, position: u32) -> Result<(), IndexError> {
         if self.waiting.len() == WAITING_MAX {
@@ -230,14 +229,14 @@ impl Batch {
         } else {
             notes[TURN] = self.turn.to_le_bytes();
             self.firsts.push((list, at));
-            // The end of the string comes from afar; it is wanted when the document ends.
+            // The end of the string is far away in memory; it is needed when the document ends.
             self.arena.prefetch_end(list);
         }
         self.waiting.push(Waiting { position, next: at });
         Ok(())
     }
 
-    /// Puts what waits to its lists.
+    /// Appends all buffered occurrences to their lists.
     #[cfg_attr(
         target_arch = "x86_64",
         expect(unsafe_code, reason = "calling what is compiled for more")
@@ -257,7 +256,7 @@ impl Batch {
         self.settle_anyhow(|n| arena::codeword_wide(n))
     }
 
-    /// The same, with codewords as `codeword` makes them.
+    /// Appends all buffered occurrences, with `codeword` as the encoder.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
     fn settle_anyhow(
@@ -274,14 +273,12 @@ impl Batch {
         Ok(())
     }
 
-    /// How many documents there are.
     #[expect(clippy::cast_possible_truncation, reason = "there are at most 2³² - 1")]
     fn doc_count(&self) -> u32 {
         self.lengths.len() as u32
     }
 
-    /// How much memory to count for the batch. While it is written there is the order of its lists, and
-    /// nothing any more that keys are looked for in.
+    /// Memory to count for the batch. Writing needs the sorted lists, but no longer the lookup tables.
     pub(crate) fn memory_bytes(&self) -> usize {
         let sorting = self.lists.len() * size_of::<sorting::Placed>();
         // Lengths of one field, peaks of all.
@@ -295,7 +292,7 @@ impl Batch {
             + looking.max(sorting + columns + self.writing_bytes)
     }
 
-    /// Writes the batch out as a segment, whose records are already in `segment`.
+    /// Writes the batch as a segment. Its records are already in `segment`.
     pub(crate) fn write(
         mut self,
         codes: StreamCodes,
@@ -308,12 +305,12 @@ impl Batch {
         });
         let mut out = segment.lists(codes, totals)?;
         let mut scratch = Scratch::new();
-        // No key is looked for from here on: there is room for the order of the lists.
+        // No more lookups: drop the tables to make room for the sorted lists.
         (self.table, self.memo) = (KeyTable::default(), WordMemo::new(0));
         let order = sorting::sorted(&self.arena, &self.lists);
         for (number, &(_, list)) in order.iter().enumerate() {
-            // Neighbours in this order lie far apart, and so do the slices of each: what was asked for before tells where
-            // to go on.
+            // Neighbours in this order are far apart in memory, and so are the slices of a list. An earlier
+            // prefetch gives the address of the next slice.
             for (links, ahead) in (0..).zip(AHEAD) {
                 if let Some(&(_, ahead)) = order.get(number + ahead) {
                     self.arena.prefetch_slice(ahead, links);
@@ -336,7 +333,6 @@ impl Batch {
         out.finish(lengths, peaks)
     }
 
-    /// Writes one list.
     fn write_list(
         &self,
         list: u32,
@@ -351,7 +347,7 @@ impl Batch {
         let is_word = !lexicon::is_filter(key);
         let peaks = &mut peaks[field as usize];
         let mut string = Strings::new(self.arena.slices(list), bytes);
-        // The gap of the document whose occurrences are counted, once there is one.
+        // Gap of the current document, once there is one.
         let (mut open, mut count, mut doc_next) = (None, 0_usize, 0);
         let mut end_doc = |out: &mut ListsWriter, gap: u32, count: usize| {
             let frequency = u32::try_from(count).map_err(|_| IndexError::Limit {
@@ -385,7 +381,7 @@ impl Batch {
     }
 }
 
-/// The list of a key.
+/// Returns the list of a key; creates it if needed.
 fn find_or_make(
     mut lists: (&mut Arena, &mut Paged<u32>),
     table: &mut KeyTable,
@@ -401,25 +397,25 @@ fn find_or_make(
     found.ok_or_else(too_long)
 }
 
-/// Keys that are looked for at the same time.
+/// Keys that are looked up together.
 #[derive(Debug, Default)]
 struct Unknown {
-    /// All keys, one behind the other.
+    /// All keys, concatenated.
     text: String,
     keys: Vec<UnknownKey>,
 }
 
 #[derive(Clone, Debug)]
 struct UnknownKey {
-    /// Of its word, if it came as one.
+    /// Of its word, if it came as a word.
     probe: Probe,
     hash: u64,
-    /// Where it is in the bytes of all.
+    /// Its range in `text`.
     bytes: Range<usize>,
 }
 
 impl Unknown {
-    /// Adds the key of a term in a field, which `term` appends.
+    /// Adds the key of a term in a field; `term` appends the term.
     fn push(
         &mut self,
         field: Field,
@@ -443,7 +439,7 @@ impl Unknown {
         Ok(())
     }
 
-    /// Adds the key of a word that is among them once more; `false` if there is none.
+    /// Repeats the key of a word that is already queued. Returns `false` if it is not.
     fn repeat(&mut self, probe: Probe) -> bool {
         let same = self.keys.iter().find(|of| of.probe.is_same(probe)).cloned();
         let is_there = same.is_some();
@@ -451,7 +447,7 @@ impl Unknown {
         is_there
     }
 
-    /// Asks for what tells whether there are lists for them, as far as can be foreseen.
+    /// Prefetches the table slots of all keys, then the lists that they probably lead to.
     fn prefetch(&self, table: &KeyTable, arena: &Arena) {
         for of in &self.keys {
             table.prefetch(of.hash);
@@ -461,7 +457,7 @@ impl Unknown {
         }
     }
 
-    /// Each with its hash.
+    /// All keys with their hashes.
     fn each(&self) -> impl Iterator<Item = (&[u8], u64)> {
         let text = self.text.as_bytes();
         self.keys.iter().map(|of| (&text[of.bytes.clone()], of.hash))
@@ -473,7 +469,7 @@ impl Unknown {
     }
 }
 
-/// Puts the occurrences from `first` on, all of one document, to their list.
+/// Appends the occurrences from `first` on, all of one document, to their list.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
 fn settle_list(
@@ -507,14 +503,14 @@ fn settle_list(
     Ok(())
 }
 
-/// What writing a list needs, from one list to the next.
+/// Buffers reused from list to list.
 struct Scratch {
     bytes: Box<[u8; strings::TAKEN_BYTES]>,
     numbers: Numbers,
-    /// The lengths of all documents in one field, close together.
+    /// Lengths of all documents in one field, contiguous.
     lengths: Vec<u32>,
     field: Option<Field>,
-    /// How often a word occurs at the most in each document so far; none of a field without lists.
+    /// Highest frequency of a word in each document so far; empty for a field without lists.
     peaks: PerField<Vec<u32>>,
 }
 

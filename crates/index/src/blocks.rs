@@ -6,10 +6,10 @@
 //! trailer  length of all blocks (u64), number of blocks (u64)
 //! ```
 //!
-//! The document table is such a file; what is in a block is its to know.
+//! The document table is such a file. The contents of a block are opaque here.
 //!
-//! **Invariant.** Any block is found by one look into the table; on any bytes, a block lies before the
-//! table or is an error.
+//! **Invariant.** One lookup in the table finds any block. On corrupt bytes, a block lies before the table or is
+//! an error.
 
 use crate::IndexError;
 use crate::envelope::{FileWriter, Stamp};

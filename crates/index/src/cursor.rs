@@ -1,4 +1,4 @@
-//! The cursors: one lazy model for posting lists and for every operator built on them.
+//! The cursor traits, shared by posting lists and by every operator built on them.
 //!
 //! What lives here: document ids, the end sentinel, and the ladder [`DocIterator`] →
 //! [`Frequencies`] → [`Positions`]. An operator asks for the lowest rung that it needs. What does
@@ -14,9 +14,9 @@ pub struct DocId(pub u32);
 /// No document: greater than every real one, and the last value of every iterator.
 pub const END: DocId = DocId(u32::MAX);
 
-/// An ascending sequence of documents that is computed only as far as it is asked for.
+/// An ascending sequence of documents, computed lazily.
 pub trait DocIterator {
-    /// The current document; a new iterator already stands on its first one, or on [`END`].
+    /// The current document. A new iterator is on its first document, or on [`END`] if it has none.
     fn doc(&self) -> DocId;
 
     /// Moves to the next document and returns it; at the end it stays at [`END`].

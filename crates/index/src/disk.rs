@@ -1,11 +1,9 @@
-//! The one place from which the crate changes the disk.
+//! All changes that this crate makes to the disk.
 //!
-//! What lives here: creating, locking, writing, syncing, renaming and removing, each counted, so that a
-//! test can make the *n*-th one fail and look at what is left. What does not: what the bytes mean
-//! (`envelope.rs`), and reading.
+//! What lives here: creating, locking, writing, syncing, renaming and removing. Calls are counted, so that a test
+//! can make the *n*-th one fail. Reading does not live here.
 //!
-//! **Invariant.** A call that fails here has either done nothing or left something that no
-//! manifest names.
+//! **Invariant.** A failed call has either done nothing or left files that no manifest names.
 
 use crate::IndexError;
 use std::fs::{self, File, TryLockError};
@@ -15,12 +13,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The disk, and which of the calls to it shall fail: none, unless said otherwise.
+/// The disk. Tests set which calls fail; by default none does.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Disk {
     /// The calls that fail, counted from zero over all clones.
     pub(crate) failing: Range<u64>,
-    /// How many there have been.
+    /// Number of calls so far.
     pub(crate) calls: Arc<AtomicU64>,
 }
 
@@ -33,8 +31,8 @@ impl Disk {
         self.call(path, || File::create(path))
     }
 
-    /// Opens a file, which need not be there before, and takes its lock; `None` if somebody else
-    /// has it. The lock ends with the file, however the process ends.
+    /// Opens or creates a file and locks it; `None` if another process holds the lock. The lock is released when
+    /// the file is closed or the process ends.
     pub(crate) fn lock(&self, path: &Path) -> Result<Option<File>, IndexError> {
         self.call(path, || {
             let file = File::options().create(true).truncate(false).write(true).open(path)?;
@@ -55,12 +53,12 @@ impl Disk {
         self.call(path, || file.write_all(bytes))
     }
 
-    /// Returns when the contents of a file, or the names in a folder, are on the disk.
+    /// Syncs the contents of a file, or the names in a folder.
     pub(crate) fn sync(&self, path: &Path) -> Result<(), IndexError> {
         self.call(path, || File::open(path)?.sync_all())
     }
 
-    /// Puts `from` in the place of `to`, at once.
+    /// Renames `from` to `to` atomically, replacing `to`.
     pub(crate) fn rename(&self, from: &Path, to: &Path) -> Result<(), IndexError> {
         self.call(to, || fs::rename(from, to))
     }

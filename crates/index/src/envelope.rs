@@ -1,4 +1,4 @@
-//! The envelope around every file: what it is, and a checksum for each of its bytes.
+//! The envelope of every index file: a header with the kind and version, and a footer with checksums.
 //!
 //! ```text
 //! header   magic "CRIVELLO", kind (4 letters), version (u32)          16 bytes
@@ -8,24 +8,23 @@
 //!          CRC-32 of the footer up to here                            4 bytes
 //! ```
 //!
-//! All numbers are little-endian. The writer is here, the reader in `mapped.rs`. What the payload
-//! means is not known in either.
+//! All numbers are little-endian. The writer is here, the reader in `mapped.rs`. Neither interprets the payload.
 //!
-//! **Invariant.** Every byte of a file is under one of the sums, and the length of the file follows
-//! from the length in the footer: any changed, missing or additional byte is found out.
+//! **Invariant.** A checksum covers every byte of a file, and the footer gives its length. So any changed, missing
+//! or additional byte is detected.
 
 use crate::IndexError;
 use crate::disk::Disk;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// What is summed up, and verified, at a time.
+/// Bytes under one checksum, verified together.
 pub(crate) const CHUNK_BYTES: usize = 1 << 16;
 pub(crate) const MAGIC: [u8; 8] = *b"CRIVELLO";
 pub(crate) const HEADER_BYTES: usize = 16;
-/// The part of the footer that is always there.
+/// The fixed part of the footer.
 pub(crate) const TAIL_BYTES: usize = 12;
-/// The format of all files of the index; a change to any of them is a new version.
+/// The format version of all index files. A change to any of them needs a new version.
 pub(crate) const VERSION: u32 = 10;
 
 /// What a file holds.
@@ -69,7 +68,7 @@ impl Kind {
         }
     }
 
-    /// The name of the file in its folder; that of tombstones goes on with a generation.
+    /// The file name in the segment's folder; a generation number is appended for tombstones.
     pub(crate) fn file_name(self) -> &'static str {
         match self {
             Kind::Manifest => "manifest",
@@ -85,7 +84,7 @@ impl Kind {
     }
 }
 
-/// What the manifest knows of a file: two files with the same stamp have the same bytes.
+/// Identifies the contents of a file in the manifest: two files with the same stamp have the same bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) file_bytes: u64,
@@ -118,7 +117,6 @@ impl FileWriter {
         Ok(writer)
     }
 
-    /// How many bytes of payload there are so far.
     pub(crate) fn payload_bytes(&self) -> u64 {
         self.body_bytes - HEADER_BYTES as u64
     }
@@ -137,7 +135,7 @@ impl FileWriter {
         Ok(())
     }
 
-    /// Writes the footer. The bytes may still be with the operating system.
+    /// Writes the footer. Does not sync the file.
     pub(crate) fn finish(mut self) -> Result<Stamp, IndexError> {
         if !self.chunk.is_empty() {
             self.seal()?;

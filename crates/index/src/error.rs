@@ -1,6 +1,6 @@
-//! Everything that can go wrong with an index, and what to do about it.
+//! Everything that can go wrong with an index, and how to fix it.
 //!
-//! **Invariant.** Whatever concerns a file names it, and damage the byte where it begins.
+//! An error about a file names the file. Damage is reported with its offset.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,20 +12,21 @@ pub enum IndexError {
     /// There is no manifest in the folder.
     #[error("no index in {path}; build one with `crivello index`")]
     NotAnIndex {
-        /// The folder that was to be opened.
+        /// The folder.
         path: PathBuf,
     },
-    /// A file is not as it was written, or contradicts itself.
+    /// A checksum does not match, or a file contradicts itself.
     #[error("{}; build it again with `crivello index --rebuild`", damaged(file, *offset, what))]
     Damaged {
         /// The file.
         file: PathBuf,
-        /// Where in the file: the first byte of what was found damaged.
+        /// Offset of the first damaged byte.
         offset: u64,
         /// What is wrong there.
         what: &'static str,
     },
-    /// Somebody touched a file while another one was made of it: what was read may have been something else for a moment.
+    /// Another program touched a file while another file was built from it. Its bytes may have been different for
+    /// a moment.
     #[error("index file {} was touched by another program while it was read; it is whole: try again", file.display())]
     Touched {
         /// The file.
@@ -41,15 +42,15 @@ pub enum IndexError {
         /// The version this program writes and reads.
         expected: u32,
     },
-    /// The operating system refused.
+    /// The operating system returned an error.
     #[error("cannot access index file {path}")]
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What it said.
+        /// The cause.
         source: io::Error,
     },
-    /// Somebody else is building in this folder.
+    /// Another process is building an index in this folder.
     #[error("another process is building an index in {path}; wait until it has finished")]
     Locked {
         /// The folder.
@@ -60,31 +61,31 @@ pub enum IndexError {
     Limit {
         /// What is counted.
         what: &'static str,
-        /// How much there is.
+        /// The value found.
         found: u64,
-        /// How much there may be.
+        /// The largest value allowed.
         max: u64,
     },
-    /// The static function of the terms could not be made.
+    /// The static function of the terms could not be built.
     #[error("no function for the terms of the lexicon")]
     Function {
-        /// Why.
+        /// The cause.
         source: codes::function::FunctionError,
     },
-    /// A document was asked for that the segment does not have.
+    /// A document id is out of range for its segment.
     #[error("there is no document {doc} in a segment of {doc_count}")]
     NoDocument {
-        /// The document.
+        /// The document id.
         doc: u32,
-        /// How many there are.
+        /// Number of documents in the segment.
         doc_count: u32,
     },
-    /// A file in the Common Index File Format is not one.
+    /// A file in the Common Index File Format is invalid.
     #[error("{file} is damaged at byte {offset}: {what}")]
     Ciff {
         /// The file.
         file: PathBuf,
-        /// Where in the file, without its compression.
+        /// Offset in the uncompressed file.
         offset: u64,
         /// What is wrong there.
         what: String,
@@ -94,10 +95,10 @@ pub enum IndexError {
     Interchange {
         /// The file.
         path: PathBuf,
-        /// What was said.
+        /// The cause.
         source: io::Error,
     },
-    /// The calls of [`IndexWriter`](crate::IndexWriter) came in an order that has no meaning.
+    /// The methods of [`IndexWriter`](crate::IndexWriter) were called in an invalid order.
     #[error("document {doc}: {what}")]
     Misuse {
         /// The document that was being added.
@@ -108,12 +109,12 @@ pub enum IndexError {
 }
 
 impl IndexError {
-    /// Puts the path to an error of the operating system.
+    /// Adds the path to an error of the operating system.
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> IndexError {
         move |source| IndexError::Io { path: path.to_path_buf(), source }
     }
 
-    /// What is wrong, with its cause, but without what to do about it: for whoever does that.
+    /// The problem and its cause without the cure, for callers that apply the cure themselves.
     pub fn fault(&self) -> String {
         match self {
             IndexError::Damaged { file, offset, what } => damaged(file, *offset, what),

@@ -1,20 +1,20 @@
-//! Mapped pages that cannot be read: the file was cut short, or the disk refuses them.
+//! Handles SIGBUS on mapped files: the file was truncated, or the disk failed to read a page.
 //!
-//! The system tells whoever reads such a page by SIGBUS, which ends the process. Here zeros take the place of the page
-//! and of all that lies behind it in its file, and reading goes on. What was lost is noted: whoever has read asks for it
-//! afterwards ([`Watch::lost`]), and believes nothing of what came from a file that has lost anything.
+//! By default SIGBUS ends the process. The handler here maps zeros over the page and the rest of its file, and the
+//! read continues. It records the first lost page. After reading, callers check [`Watch::lost`] and discard
+//! results from a file that lost pages.
 //!
-//! What lives here: the handler of the signal, and which ranges are ours. What does not: whether a file is as it was in
-//! other respects (`mapped.rs`). Where there are no signals, nothing is ever lost.
+//! What lives here: the signal handler and the list of watched ranges. Checks for other changes of a file are in
+//! `mapped.rs`. Without Unix signals, nothing is ever reported as lost.
 //!
-//! **Invariant.** A range is watched from before its first byte is read until after its last one was. Memory outside the
-//! ranges that are watched is never touched: a fault there does what it did before the first file was mapped, and so does
-//! the signal if somebody sends it, or if the system tells by it of memory that nobody has read. Whoever handles these two
-//! and goes on is protected as before; behind a fault elsewhere what was there before us stays in our place. What has been put
-//! in our place meanwhile is what is done at the next one.
+//! **Invariant.** A range is watched from before its first read until after its last. The handler never changes
+//! memory outside the watched ranges. On a fault elsewhere it restores the previous handler, and the read fails
+//! again there. On a signal sent by a process, or on lost memory that nobody has read, it calls the previous
+//! handler once and stays installed. If that handler installed another one, the next such signal goes to the new
+//! one.
 //!
-//! Reference: POSIX.1-2024, `mmap` and 2.4 "Signal Concepts". The handler calls nothing but atomics, `sigaction` and
-//! `raise`, which POSIX allows there, and `mmap`, which it does not list: on the systems that we know it is a system call
+//! Reference: POSIX.1-2024, `mmap` and 2.4 "Signal Concepts". The handler uses only atomics, `sigaction`, `raise`
+//! and `mmap`. POSIX does not list `mmap` as async-signal-safe. On the systems that we know, it is a system call
 //! that takes no lock of the process.
 
 use memmap2::Mmap;
@@ -23,33 +23,33 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The address of what is not there.
+/// Marks an empty slot, or a slot without a lost page.
 const NOWHERE: usize = usize::MAX;
 
-/// A range that is watched, or was: slots are used again, and never freed, so that the handler needs no lock.
+/// A slot for a watched range. Slots are reused and never freed, so the handler needs no lock.
 ///
-/// All its numbers are in one order (`SeqCst`): what comes of a fault is too rare to be made fast.
+/// All accesses are `SeqCst`: faults are too rare to optimise.
 struct Slot {
-    /// Goes up before and after the range becomes another: odd in between.
+    /// Incremented before and after the range changes, so it is odd during a change.
     turn: AtomicUsize,
-    /// Where it begins; [`NOWHERE`] while it is no range.
+    /// Start address of the range; [`NOWHERE`] if the slot is free.
     start: AtomicUsize,
     end: AtomicUsize,
-    /// The first page that was lost; [`NOWHERE`] if none was.
+    /// Address of the first lost page; [`NOWHERE`] if there is none.
     lost: AtomicUsize,
-    /// The slot that was made before this one.
+    /// The slot created before this one.
     before: Option<&'static Slot>,
 }
 
-/// The slot that was made last: all others are found from it.
+/// Head of the linked list of all slots.
 static LAST: AtomicPtr<Slot> = AtomicPtr::new(ptr::null_mut());
-/// Those that are no range.
+/// Slots that can be reused.
 static FREE: Mutex<Vec<&'static Slot>> = Mutex::new(Vec::new());
 
 /// A mapped file that is watched as long as it is mapped.
 #[derive(Debug)]
 pub(crate) struct Watched {
-    /// Dropped before what it watches: fields are, in their order.
+    /// Declared first, so it is dropped before the mapping.
     watch: Watch,
     map: Mmap,
 }
@@ -60,7 +60,7 @@ impl Watched {
         Watched { watch: Watch::new(&map), map }
     }
 
-    /// The offset of the first byte that could not be read, if there was one.
+    /// Returns the offset of the first lost byte, if any.
     pub(crate) fn lost(&self) -> Option<usize> {
         self.watch.lost()
     }
@@ -112,7 +112,7 @@ impl std::fmt::Debug for Slot {
 }
 
 impl Slot {
-    /// One more, which the handler finds; called with [`FREE`] locked.
+    /// Adds a slot to the list. The caller holds the lock of [`FREE`].
     fn make() -> &'static Slot {
         let slot = Box::leak(Box::new(Slot {
             turn: AtomicUsize::new(0),
@@ -128,13 +128,13 @@ impl Slot {
     fn last() -> Option<&'static Slot> {
         let last = LAST.load(Ordering::SeqCst);
         #[expect(unsafe_code, reason = "a list that the handler of a signal can walk")]
-        // SAFETY: it is null or a slot, and slots are never freed or borrowed mutably.
+        // SAFETY: the pointer is null or a slot; slots are never freed or borrowed mutably.
         unsafe {
             last.as_ref()
         }
     }
 
-    /// Another range, of which nothing is lost, or none; called by whom it was taken from [`FREE`] for.
+    /// Sets or clears the range and forgets any loss. Only the owner of the slot calls this.
     fn become_range(&self, start: usize, end: usize) {
         self.turn.fetch_add(1, Ordering::SeqCst);
         self.lost.store(NOWHERE, Ordering::SeqCst);
@@ -143,8 +143,8 @@ impl Slot {
         self.turn.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Where the range ends, if the address is in it. The slot may become another range meanwhile, but not if the
-    /// address is of the range: somebody is reading that.
+    /// Returns the end of the range if it contains the address. The slot may change concurrently, but not while
+    /// somebody reads this address: a range is watched as long as it is read.
     #[cfg(unix)]
     fn end_behind(&self, address: usize) -> Option<usize> {
         let turn = self.turn.load(Ordering::SeqCst);
@@ -166,23 +166,23 @@ mod signal {
     use std::{mem, ptr};
 
     static ONCE: Once = Once::new();
-    /// What was done at SIGBUS before: an address, or what stands for none, and the flags.
+    /// The previous action for SIGBUS: the address of a handler, `SIG_DFL` or `SIG_IGN`; and its flags.
     static BEFORE: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
     static BEFORE_FLAGS: AtomicI32 = AtomicI32::new(0);
     static PAGE_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-    /// What tells of a read that failed: POSIX names three kinds, Linux one more.
+    /// The `si_code` values of a failed read: three of POSIX, one of Linux.
     const READ_CODES: RangeInclusive<c_int> = 1..=4;
-    /// What Linux tells of memory that is lost, and that nobody has read.
+    /// The `si_code` of Linux for lost memory that nobody has read.
     const LOST_CODE: c_int = 5;
 
-    /// From now on, what is lost of a range that is watched reads as zeros.
+    /// Installs the handler, once per process.
     pub(super) fn install() {
         ONCE.call_once(|| {
             // SAFETY: it has no preconditions.
             let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
             PAGE_BYTES.store(usize::try_from(page_bytes).unwrap_or(1 << 12), Ordering::SeqCst);
-            // Told before the handler can ask.
+            // The handler must find the previous action, so remember it first.
             if let Some(before) = act(None) {
                 remember(&before);
                 act(Some(&ours()));
@@ -190,11 +190,11 @@ mod signal {
         });
     }
 
-    /// Puts an action in the place of the one at SIGBUS, if one is given, and says what was there; if it is refused, all is
-    /// as it was.
+    /// Reads the action for SIGBUS and replaces it if `action` is given. Returns the previous action, or `None` if
+    /// the call failed.
     fn act(action: Option<&libc::sigaction>) -> Option<libc::sigaction> {
         let mut before = no_action();
-        // SAFETY: it is an action or nothing, and there is room for the answer.
+        // SAFETY: `action` is null or valid, and `before` has room for the answer.
         let told = unsafe {
             libc::sigaction(
                 libc::SIGBUS,
@@ -206,7 +206,7 @@ mod signal {
     }
 
     fn no_action() -> libc::sigaction {
-        // SAFETY: all that is in it may be zero: numbers, pointers, and a set of signals that is empty then.
+        // SAFETY: zeros are valid for every field: numbers, pointers, and an empty signal set.
         unsafe { mem::zeroed() }
     }
 
@@ -222,13 +222,13 @@ mod signal {
         BEFORE.store(before.sa_sigaction, Ordering::SeqCst);
     }
 
-    /// Comes between a read that failed and its second try, or wherever somebody sends the signal.
+    /// Runs after a failed read, or when a process sends SIGBUS.
     extern "C" fn on_fault(_signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-        // SAFETY: the system hands it over for as long as the handler runs.
+        // SAFETY: the pointer is valid as long as the handler runs.
         let told = unsafe { &*info };
-        // Faults have these small codes; what is sent has none of them, and no address.
+        // Faults have these small codes. A sent signal has another code and no address.
         let is_read = READ_CODES.contains(&told.si_code);
-        // SAFETY: every signal has these bytes; what they say counts only where it is an address.
+        // SAFETY: every signal has these bytes; they are used only where they are an address.
         let address = unsafe { told.si_addr() }.addr();
         if (is_read || told.si_code == LOST_CODE) && put_zeros(address) {
             return;
@@ -240,16 +240,16 @@ mod signal {
         }
     }
 
-    /// Has done from now on what was done before us.
+    /// Restores the previous action.
     fn put_before() {
         let mut before = no_action();
         before.sa_sigaction = BEFORE.load(Ordering::SeqCst);
         before.sa_flags = BEFORE_FLAGS.load(Ordering::SeqCst);
-        // The read fails again, and then that is done.
+        // The handler returns, the read fails again, and the previous action handles it.
         act(Some(&before));
     }
 
-    /// Does what was done before us, once.
+    /// Calls the previous handler once.
     fn do_before(info: *mut siginfo_t, context: *mut c_void) {
         match BEFORE.load(Ordering::SeqCst) {
             libc::SIG_IGN => return,
@@ -262,7 +262,7 @@ mod signal {
             address if BEFORE_FLAGS.load(Ordering::SeqCst) & libc::SA_SIGINFO != 0 => {
                 type Handler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
                 let handler = ptr::with_exposed_provenance::<()>(address);
-                // SAFETY: it is of the kind that its flags say.
+                // SAFETY: its flags say that the handler has this signature.
                 let handler: Handler = unsafe { mem::transmute(handler) };
                 handler(libc::SIGBUS, info, context);
             }
@@ -273,24 +273,24 @@ mod signal {
                 handler(libc::SIGBUS);
             }
         }
-        // It may have put another in our place, as that of Rust's threads puts the default.
+        // The previous handler may have installed another one; Rust's own handler installs the default.
         let ours = ours();
         if let Some(now) = act(Some(&ours)).filter(|now| now.sa_sigaction != ours.sa_sigaction) {
             remember(&now);
         }
     }
 
-    /// Puts zeros in the place of a page and of what lies behind it in its range, if it is of a range that is watched.
+    /// Maps zeros over the page and the rest of its range. Returns whether the address is in a watched range.
     fn put_zeros(address: usize) -> bool {
         let mut next = Slot::last();
         while let Some(slot) = next {
             if let Some(end) = slot.end_behind(address) {
                 let page = address & !(PAGE_BYTES.load(Ordering::SeqCst) - 1);
-                // Noted first: whoever reads a zero finds it noted.
+                // Record the loss first, so that every reader of a zero finds it recorded.
                 slot.lost.fetch_min(page, Ordering::SeqCst);
                 let flags = libc::MAP_FIXED | libc::MAP_PRIVATE | libc::MAP_ANON;
                 let place = ptr::without_provenance_mut(page);
-                // SAFETY: the pages from this one to the end are of a mapping that is ours, and stay mapped and readable.
+                // SAFETY: the pages from here to the end belong to our mapping, and stay mapped and readable.
                 let put = unsafe { libc::mmap(place, end - page, libc::PROT_READ, flags, -1, 0) };
                 return put != libc::MAP_FAILED;
             }

@@ -1,9 +1,9 @@
-//! The fields of a document that are indexed apart from each other.
+//! The fields of a document, which are indexed separately.
 //!
-//! **Invariant.** The number of a field is part of the file format: it never changes, and a field
-//! that is given up leaves its number behind.
+//! **Invariant.** The number of a field is part of the file format: it never changes, and a removed field's number
+//! is not reused.
 
-/// Where in a document a term stands.
+/// Part of a document in which a term occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Field {
     /// The title of the page.
@@ -34,17 +34,16 @@ impl Field {
         }
     }
 
-    /// The field of that name, if there is one.
     pub fn from_name(name: &str) -> Option<Field> {
         Field::ALL.into_iter().find(|field| field.name() == name)
     }
 
-    /// The field of a key of the lexicon, if its first byte is one.
+    /// The field of a lexicon key, if its first byte is valid.
     pub(crate) fn of_key(key: &[u8]) -> Option<Field> {
         Field::ALL.get(usize::from(*key.first()?)).copied()
     }
 
-    /// Its number in the files: the first byte of every key of the lexicon.
+    /// Its number in the files: the first byte of a lexicon key.
     pub(crate) fn number(self) -> u8 {
         self as u8
     }

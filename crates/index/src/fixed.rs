@@ -1,11 +1,7 @@
-//! Arrays of numbers that all take the same number of whole bytes, the least that hold their bound.
+//! Arrays of numbers of equal width: the least number of whole bytes that holds their bound.
 //!
-//! For tables that are searched or looked into at random: block starts, skips, document lengths.
-//! The bound is known to reader and writer from elsewhere, so the width is not stored. What does
-//! not live here: anything whose width changes from number to number; that is in `codes`.
-//!
-//! **Invariant.** `get` of what `put` wrote, with the same width, is the same number, as long as it
-//! is not greater than the bound.
+//! For tables with random access: block starts, skips, document lengths. Reader and writer know the bound from
+//! elsewhere, so the width is not stored. Codes of variable width are in the crate `codes`.
 
 /// The least number of bytes that hold every number up to `bound`; zero bytes hold zero.
 pub(crate) fn width(bound: u64) -> usize {
@@ -18,7 +14,7 @@ pub(crate) fn put(out: &mut Vec<u8>, n: u64, width: usize) {
     out.extend_from_slice(&n.to_le_bytes()[..width]);
 }
 
-/// For each width the bits of a number of that width.
+/// The mask of each width.
 const MASKS: [u64; 9] = [
     0,
     0xff,
@@ -31,7 +27,7 @@ const MASKS: [u64; 9] = [
     u64::MAX,
 ];
 
-/// The number in the `width` bytes from `at` on; `None` past the end.
+/// Returns the number in the `width` bytes from `at` on; `None` past the end.
 #[inline]
 pub(crate) fn get(bytes: &[u8], at: usize, width: usize) -> Option<u64> {
     let rest = bytes.get(at..)?;

@@ -1,25 +1,23 @@
-//! From a key (field and term) to its list, which is a number.
+//! A hash table from a key (field and term) to the number of its list.
 //!
-//! Open addressing: a slot holds 32 bits of the hash and the number. The table is cut into parts that
-//! grow by themselves, so that growing takes little memory beside.
+//! Open addressing: a slot holds 32 bits of the hash and the number. The table is split into parts that grow
+//! separately, so growing needs little extra memory. The table does not store keys; callers compare them.
 //!
-//! What does not live here: the keys themselves; whoever looks compares.
-//!
-//! **Invariant.** A number is found if and only if it was put in for that key. [`KeyTable::memory_bytes`]
-//! is what the table takes.
+//! **Invariant.** A lookup finds a number if and only if it was inserted for that key. [`KeyTable::memory_bytes`]
+//! is the size of the table.
 
 use codes::prefetch::prefetch;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// How many parts there are, as a power of two.
+/// Number of parts, as a power of two.
 const PARTS_LOG2: u32 = 6;
-/// The table.
 #[derive(Debug, Default)]
 pub(crate) struct KeyTable {
     parts: Vec<Part>,
 }
 
-/// Slots, a power of two and never full: hash and, in the lower half, number plus one, or zero.
+/// Slots, a power of two and never full. A slot is the hash in the upper half and the number plus one in the
+/// lower, or zero.
 #[derive(Clone, Debug, Default)]
 struct Part {
     slots: Vec<u64>,
@@ -32,7 +30,7 @@ impl KeyTable {
         slots * size_of::<u64>()
     }
 
-    /// The list that is probably the one of the key with this hash.
+    /// The list that probably belongs to this hash; keys are not compared.
     #[inline]
     pub(crate) fn guess(&self, hash: u64) -> Option<u32> {
         let part = self.parts.get(part_of(hash))?;
@@ -40,7 +38,7 @@ impl KeyTable {
         (slot != 0 && (slot ^ hash) >> 32 == 0).then(|| narrow(slot - 1))
     }
 
-    /// Asks for what [`KeyTable::guess`] of a hash reads.
+    /// Prefetches the slot that [`KeyTable::guess`] reads.
     #[inline]
     pub(crate) fn prefetch(&self, hash: u64) {
         if let Some(part) = self.parts.get(part_of(hash)) {
@@ -48,8 +46,8 @@ impl KeyTable {
         }
     }
 
-    /// The list of which `is_it` says that it has the key with this hash; if there is none, the one that
-    /// `make` makes, unless it cannot. Both are given `lists`. No list is the number 2³² – 1.
+    /// Returns the list of the key with this hash, as confirmed by `is_it`. If there is none, inserts the list
+    /// that `make` returns, unless that is `None`. Both closures get `lists`. The number 2³² – 1 is reserved.
     pub(crate) fn find_or_make<L>(
         &mut self,
         hash: u64,
@@ -80,7 +78,7 @@ impl KeyTable {
 }
 
 impl Part {
-    /// Where to look for a hash first: the upper half is in the slot and tells it again.
+    /// The first slot of a hash. It depends on the upper half only, which the slot stores for growing.
     fn first(&self, hash: u64) -> usize {
         (hash >> 32) as usize & self.slots.len().wrapping_sub(1)
     }
@@ -102,7 +100,6 @@ impl Part {
     }
 }
 
-/// The hash of a key.
 #[inline]
 pub(crate) fn hash(key: &[u8]) -> u64 {
     xxh3_64(key)
@@ -112,7 +109,6 @@ fn part_of(hash: u64) -> usize {
     narrow(hash) as usize % (1 << PARTS_LOG2)
 }
 
-/// The lower half.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
 fn narrow(n: u64) -> u32 {

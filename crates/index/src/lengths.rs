@@ -1,7 +1,7 @@
-//! How many terms each field of each document has, and its peak: how often the most frequent of them occurs.
+//! The length of each field of each document in terms, and its peak: the highest frequency of a term.
 //!
 //! ```text
-//! widths   for each field how many bytes a length takes, from 0 to 4; the same of the peaks: ten bytes
+//! widths   bytes of a length (0 to 4) for each field, then bytes of a peak for each field: ten bytes
 //! lengths  for each field the lengths of all documents
 //! peaks    for each field the peaks of all documents
 //! ```
@@ -20,20 +20,20 @@ use std::path::Path;
 /// One number for each field.
 pub(crate) type PerField<T> = [T; Field::ALL.len()];
 
-/// For each width the bits of a number of that width.
+/// The mask of each width.
 const MASKS: [u32; 5] = [0, 0xff, 0xffff, 0xff_ffff, u32::MAX];
 
-/// How many columns there are of each kind.
+/// Number of columns of each kind.
 const FIELDS: usize = Field::ALL.len();
 
-/// A number for each field of each document: those of the first field, then those of the second, and so on.
+/// A number for each field of each document, field by field.
 pub(crate) struct Columns<I> {
     pub(crate) widths: PerField<usize>,
     pub(crate) numbers: I,
 }
 
 impl<I: Iterator<Item = (Field, u32)>> Columns<I> {
-    /// Of numbers that `numbers` gives twice.
+    /// Computes the widths in a first pass over `numbers`; the second pass is written.
     pub(crate) fn new(numbers: impl Fn() -> I) -> Columns<I> {
         let mut greatest = PerField::<u32>::default();
         for (field, number) in numbers() {
@@ -54,7 +54,6 @@ impl<I: Iterator<Item = (Field, u32)>> Columns<I> {
     }
 }
 
-/// Writes the file.
 pub(crate) fn write(
     disk: &Disk,
     folder: &Path,
@@ -73,14 +72,13 @@ pub(crate) fn write(
     file.finish()
 }
 
-/// The file, open for reading.
 #[derive(Debug)]
 pub(crate) struct LengthsFile {
     file: MappedFile,
     doc_count: u32,
-    /// Of the lengths of each field, then of its peaks.
+    /// Widths of the lengths of each field, then of its peaks.
     widths: [usize; 2 * FIELDS],
-    /// Where each of these columns begins in the payload.
+    /// Start of each column in the payload.
     starts: [usize; 2 * FIELDS],
 }
 
@@ -107,7 +105,7 @@ impl LengthsFile {
         &self.file
     }
 
-    /// The length of a document in a field; zero if there is no such document, or if it is damaged.
+    /// Length of a document in a field; zero if there is no such document, or if the file is damaged.
     pub(crate) fn get(&self, field: Field, doc: DocId) -> u32 {
         if doc.0 >= self.doc_count {
             return 0;
@@ -135,18 +133,18 @@ impl LengthsFile {
     }
 }
 
-/// The lengths of one field: how many terms each document has in it.
+/// The lengths of one field: the number of terms of each document.
 #[derive(Clone, Copy, Debug)]
 pub struct Lengths<'a> {
     bytes: &'a [u8],
     width: usize,
-    /// The bits of a number of that width.
+    /// The mask of this width.
     mask: u32,
     doc_count: u32,
 }
 
 impl Lengths<'_> {
-    /// The length of a document; zero for one that the segment does not have.
+    /// Length of a document; zero for one that the segment does not have.
     #[inline]
     pub fn get(self, doc: DocId) -> u32 {
         if doc.0 >= self.doc_count {
@@ -160,10 +158,10 @@ impl Lengths<'_> {
         length.and_then(|length| u32::try_from(length).ok()).unwrap_or(0)
     }
 
-    /// Makes `out` the lengths of as many ascending documents, zero for those that the segment does not have.
+    /// Stores the lengths of ascending documents in `out`; zero for documents that the segment does not have.
     pub fn of(self, docs: &[u32], out: &mut [u32]) {
         debug_assert!(docs.is_sorted(), "documents ascend");
-        // Where four bytes can be read at any of their places, and the segment has all of them.
+        // Whether four bytes can be read for each document, and all documents exist.
         let is_inside = |&last: &u32| {
             last < self.doc_count
                 && (last as usize * self.width).saturating_add(4) <= self.bytes.len()
@@ -179,7 +177,8 @@ impl Lengths<'_> {
     }
 }
 
-/// Makes `out` the lengths of some documents that ascend to `last`, at whose place four bytes can be read.
+/// Stores the lengths of ascending documents in `out`. The greatest is `last`, and four bytes can be read at its
+/// place.
 #[cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "calling what is compiled for more")
@@ -196,7 +195,7 @@ fn gather(lengths: Lengths<'_>, docs: &[u32], last: u32, out: &mut [u32]) {
     gather_each(lengths, docs, last, out);
 }
 
-/// The same, sixteen at a time; the place of the last is below 2³¹.
+/// [`gather`] for sixteen documents at a time; the place of the last is below 2³¹.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 #[expect(unsafe_code, reason = "a look at every place takes several times as long; bench/query")]
@@ -214,37 +213,36 @@ fn gather_avx512(lengths: Lengths<'_>, docs: &[[u32; 16]], last: u32, out: &mut 
     let (last, mask) =
         (_mm512_set1_epi32(last.cast_signed()), _mm512_set1_epi32(mask.cast_signed()));
     for (docs, out) in docs.iter().zip(out) {
-        // SAFETY: there are sixteen.
+        // SAFETY: `docs` has sixteen numbers.
         let docs = unsafe { _mm512_loadu_epi32(docs.as_ptr().cast::<i32>()) };
         let places = _mm512_mullo_epi32(_mm512_min_epu32(docs, last), bytes_each);
-        // SAFETY: none is behind the last, whose place is below 2³¹, and of which four bytes are there.
+        // SAFETY: no place is after that of `last`, which is below 2³¹ and has four bytes.
         let four = unsafe { _mm512_i32gather_epi32::<1>(places, bytes.as_ptr().cast::<i32>()) };
         let found = _mm512_and_si512(four, mask);
-        // SAFETY: there is room for sixteen.
+        // SAFETY: `out` has room for sixteen numbers.
         unsafe { _mm512_storeu_epi32(out.as_mut_ptr().cast::<i32>(), found) };
     }
 }
 
-/// The same, one by one.
+/// [`gather`] for one document at a time.
 #[expect(unsafe_code, reason = "a look at every place takes twice as long; bench/query")]
 fn gather_each(lengths: Lengths<'_>, docs: &[u32], last: u32, out: &mut [u32]) {
     let Lengths { bytes, width, mask, .. } = lengths;
-    // The lower of four bytes.
     assert!(last as usize * width + 4 <= bytes.len(), "place {last} of {} bytes", bytes.len());
     for (&doc, length) in docs.iter().zip(out) {
         let at = doc.min(last) as usize * width;
-        // SAFETY: it is not behind the last, of which four bytes are there.
+        // SAFETY: the place is not after that of `last`, which has four bytes.
         let four = unsafe { bytes.get_unchecked(at..at + 4) };
         *length = four.first_chunk().map_or(0, |four| u32::from_le_bytes(*four)) & mask;
     }
 }
 
-/// The peaks of one field: how often the most frequent term of each document occurs in it.
+/// The peaks of one field: the frequency of the most frequent term of each document.
 #[derive(Clone, Copy, Debug)]
 pub struct Peaks<'a>(Lengths<'a>);
 
 impl Peaks<'_> {
-    /// The peak of a document; zero for one that the segment does not have, or that has no terms.
+    /// Peak of a document; zero for one without terms or that the segment does not have.
     #[inline]
     pub fn get(self, doc: DocId) -> u32 {
         self.0.get(doc)

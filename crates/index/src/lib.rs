@@ -1,9 +1,9 @@
 //! Lexicon, postings, positions, document table, segments; the cursor traits.
 //!
-//! An index is a folder. [`IndexWriter`] takes documents and their terms, keeps them in memory up to
-//! a limit, and makes of them one [`Segment`] and a manifest; [`Index`] reads what the manifest names.
-//! [`Segment::postings`] hands out [`Postings`], a cursor over the documents that have a term, how
-//! often and where. The byte layout of every file is in `docs/formats/index.md`.
+//! An index is a folder. [`IndexWriter`] collects documents and their terms in memory up to a limit, and writes
+//! them as one [`Segment`] and a manifest. [`Index`] opens the segments that the manifest names.
+//! [`Segment::postings`] returns [`Postings`], a cursor over the documents that contain a term, with frequencies
+//! and positions. The byte layout of every file is in `docs/formats/index.md`.
 //!
 //! ```text
 //! IndexWriter ─▶ Batch ─▶ segment ─┐
@@ -11,19 +11,17 @@
 //!             ─▶ Batch ─▶ segment ─┘
 //! ```
 //!
-//! An index goes to other engines, and comes from them, as a file of the Common Index File Format:
-//! [`export_ciff`], [`CiffFile`].
+//! [`export_ciff`] and [`CiffFile`] exchange indexes with other engines in the Common Index File Format.
 //!
 //! What does not live here: how text becomes terms, scores, queries.
 //!
-//! Files are mapped, and verified where they are first read. A file may be removed while it is open. If somebody cuts
-//! one short or writes to it, or the disk refuses a part of it, readers go on with whatever bytes there are, or with
-//! zeros: so whoever has worked out an answer asks [`Index::intact`] once before giving it. What changes a file without
-//! changing its length or date is noticed only where it has not been read before.
+//! Files are mapped and verified where they are first read. A file may be removed while it is open. If another
+//! program truncates or changes an open file, or the disk cannot read it, reads return wrong bytes or zeros. So
+//! callers check [`Index::intact`] once before they return a result. A change that keeps both length and date is
+//! noticed only in chunks not read before.
 //!
-//! **Invariant.** What a reader is handed without an error is what was written, if [`Index::intact`] says so
-//! afterwards. A reader sees one generation from the moment it opens the index until it drops it, whatever writers do
-//! meanwhile.
+//! **Invariant.** If [`Index::intact`] succeeds after a read, the read returned what was written. A reader sees
+//! one generation from the moment it opens the index until it drops it, whatever writers do meanwhile.
 //!
 //! ```
 //! use index::{Config, DocIterator, DocRecord, END, Field, Index, IndexWriter};

@@ -1,25 +1,24 @@
-//! Tables of lines of the processor's cache, which are looked up here and there.
+//! Tables of cache lines with random access.
 //!
-//! A long table is in large pages of the processor where the system has such: what is far apart is found as fast. What
-//! is in a line is not known here.
+//! A long table asks the system for huge pages, so that accesses far apart cause fewer TLB misses.
 //!
-//! **Invariant.** A table has as many lines as it was made with, all zeros at first, and each is one line of the cache.
+//! **Invariant.** Each line of a table is one aligned cache line, all zeros at first.
 
 use codes::prefetch::prefetch;
 use memmap2::MmapMut;
 
 pub(crate) const LINE_BYTES: usize = 64;
-/// From so many bytes on a table is long: less does not fill a large page.
+/// Tables of at least this size ask for huge pages; a shorter one would not fill a page.
 const LONG_BYTES: usize = 1 << 21;
 
-/// The lines; none before [`Lines::new`].
+/// The table; empty before [`Lines::new`].
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     memory: Option<MmapMut>,
 }
 
 impl Lines {
-    /// So many lines, one at least.
+    /// A table of `count` lines; `count` must not be zero.
     pub(crate) fn new(count: usize) -> Lines {
         let bytes = count * LINE_BYTES;
         Lines { memory: Some(zeros(bytes, bytes >= LONG_BYTES)) }
@@ -43,7 +42,6 @@ impl Lines {
         self.memory.as_mut()?.as_chunks_mut().0.get_mut(line)
     }
 
-    /// Asks for a line that is wanted soon.
     #[inline]
     pub(crate) fn prefetch(&self, line: usize) {
         if let Some(memory) = &self.memory {
@@ -52,12 +50,12 @@ impl Lines {
     }
 }
 
-/// Memory, all zeros; in large pages, if it is to be in such and the system has them.
+/// Zeroed memory. If `is_large`, asks for huge pages.
 pub(crate) fn zeros(bytes: usize, is_large: bool) -> MmapMut {
     let memory = MmapMut::map_anon(bytes).expect("as much memory as is configured");
     #[cfg(target_os = "linux")]
     if is_large {
-        // It is as good otherwise.
+        // Huge pages are optional, so ignore a refusal.
         let _ = memory.advise(memmap2::Advice::HugePage);
     }
     memory

@@ -1,25 +1,26 @@
-//! A file of the index, mapped into memory and verified where it is touched.
+//! A mapped index file, verified chunk by chunk on first use.
 //!
-//! Opening reads the footer and the first chunk, whatever the size of the file; each further chunk
-//! is verified before the first of its bytes is handed out, and never again. The layout is in
-//! `envelope.rs`.
+//! Opening a file verifies the footer and the first chunk. Every other chunk is verified once, before its first
+//! byte is returned. The layout is in `envelope.rs`.
 //!
-//! A file that somebody cuts short or writes to while it is open changes under whoever reads it; what can no longer be
-//! read are zeros (`faults.rs`). None of that is noticed by reading: it is asked for afterwards, of what the system says
-//! of the file under its name ([`MappedFile::intact`]): length, date of writing, date of any change. If that is another
-//! than it was, all chunks that were verified are summed again, once a change: if they and the footer are what they were,
-//! what the system says now is what the next look is compared with. So it is where the name is gone, or another file has
-//! taken it: what is mapped stays, and from then on nobody asks, unless the name comes back.
+//! Another program may truncate or change an open file. Reads do not notice that; lost pages read as zeros
+//! (`faults.rs`). Therefore callers check [`MappedFile::intact`] after reading. It compares the length, mtime and
+//! ctime of the file with those of the last check. If they differ, it verifies the footer and every chunk read so
+//! far again. If all match, it remembers the new metadata. If the name is gone or belongs to another file, the
+//! mapping stays valid. It is verified once more, and then not again unless the name comes back.
 //!
-//! A write that is under way at a look changes the date once more, and is found by the next look. The date does not
-//! change, where clocks go on in steps, if the write comes within a step of the one before: therefore a date of just now is
-//! not kept, and the next look sums again. What no look finds: bytes that somebody changed and put back between two looks
-//! ([`MappedFile::untouched`] tells that somebody was there, for what is kept for good), writes through a mapping, which
-//! has a date only now and then, writes to a file that has lost its name, and a disk that changes bytes by itself.
+//! On systems with a coarse clock, two writes within one clock step get the same date. So a date younger than a
+//! step is not trusted, and the next check verifies again. A write during a check is found by the next one. These
+//! changes are not found:
 //!
-//! **Invariant.** [`MappedFile::bytes`] hands out only bytes that are what was written, or else the next look of
-//! [`MappedFile::intact`] finds that they are not, but for what is said above, and it fails from then on. What
-//! [`MappedFile::eight_verified_before`] has more than was asked for, its caller masks.
+//! - bytes changed and restored between two checks ([`MappedFile::untouched`] reports that somebody wrote),
+//! - writes through a mapping, which update the date only occasionally,
+//! - writes to a file that has lost its name,
+//! - a disk that changes bytes by itself.
+//!
+//! **Invariant.** If [`MappedFile::bytes`] returned changed bytes, the next [`MappedFile::intact`] fails, and so
+//! does every later one. The changes listed above are the only exceptions. [`MappedFile::eight_verified_before`]
+//! may return unverified bytes after the requested ones; its caller masks them.
 
 use crate::IndexError;
 use crate::envelope::{CHUNK_BYTES, HEADER_BYTES, Kind, MAGIC, Stamp, TAIL_BYTES, VERSION};
@@ -34,9 +35,9 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// Bytes of a line of memory, which are fetched together.
+/// Bytes of a cache line.
 const LINE_BYTES: usize = 64;
-/// The clock by which a system dates its files goes on in steps that are no longer.
+/// Longest step of the clock that a system dates its files with.
 const TICK: Duration = Duration::from_millis(20);
 
 /// One file, open for reading.
@@ -45,43 +46,43 @@ pub(crate) struct MappedFile {
     path: PathBuf,
     map: Watched,
     footer: Footer,
-    /// One bit a chunk: set once it has been verified.
+    /// One bit per chunk, set once the chunk has been verified.
     verified: Box<[AtomicU64]>,
-    /// What it was when it was opened.
+    /// Metadata when the file was opened.
     opened: State,
-    /// What was found at the last look; never locked while anything is read.
+    /// Result of the last check; never locked during a read.
     seen: Mutex<Result<Look, Change>>,
-    /// Locked while chunks are summed.
+    /// Locked while chunks are verified again.
     turn: Mutex<()>,
-    /// How often all verified chunks have been summed again.
+    /// How often all verified chunks have been verified again.
     sum_count: AtomicU64,
 }
 
-/// What a look has found, and the next one is compared with.
+/// A successful check. The next one is compared with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Look {
-    /// `None` if the file is not under its name.
+    /// `None` if the path no longer names this file.
     state: Option<State>,
-    /// Whether whatever is written after it has another date.
+    /// Whether any later write gets a different date.
     is_settled: bool,
 }
 
-/// The first byte that is not what it was, and what became of it.
+/// Offset of the first changed byte, and a description of the change.
 type Change = (usize, &'static str);
 
-/// What the system says of a file: another one as soon as anybody writes to it.
+/// Metadata that changes whenever the file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct State {
-    /// Which file it is, whatever its name.
+    /// Identifies the file, whatever its name.
     file: FileId,
     bytes: u64,
-    /// Whoever writes can put this date back.
+    /// The mtime, which a writer can set back.
     written: Option<SystemTime>,
-    /// The date of the last change of any kind, which nobody can choose.
+    /// The ctime, which nobody can set.
     changed: Option<SystemTime>,
 }
 
-/// Device and number on it.
+/// Device and inode number.
 type FileId = (u64, u64);
 
 impl State {
@@ -94,7 +95,7 @@ impl State {
         }
     }
 
-    /// Whether a write at `now`, or later, may get the same date.
+    /// Returns whether a write at `now` or later may get the same date.
     fn is_of(&self, now: SystemTime) -> bool {
         let apart = |date| now.duration_since(date).unwrap_or_else(|ahead| ahead.duration());
         self.changed.or(self.written).is_some_and(|date| apart(date) < TICK)
@@ -119,14 +120,14 @@ fn changed(_: &Metadata) -> Option<SystemTime> {
     None
 }
 
-/// Where a file that is mapped can be neither cut nor replaced, there is only one.
+/// One id is enough where a mapped file can be neither truncated nor replaced.
 #[cfg(not(unix))]
 fn file_id(_: &Metadata) -> FileId {
     (0, 0)
 }
 
 impl MappedFile {
-    /// Opens a file and checks that it is of that kind and of this version and, if a stamp is given, the one stamped.
+    /// Opens a file and checks its kind, its version and, if given, its stamp.
     pub(crate) fn open(
         path: &Path,
         kind: Kind,
@@ -144,7 +145,7 @@ impl MappedFile {
         Ok(mapped)
     }
 
-    /// The same of any version: what the payload means is another matter.
+    /// Opens a file of any format version. The caller must understand the payload.
     pub(crate) fn open_of_any_version(
         path: &Path,
         kind: Kind,
@@ -188,17 +189,15 @@ impl MappedFile {
         Ok(mapped)
     }
 
-    /// Where it is.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How long the payload is.
     pub(crate) fn payload_bytes(&self) -> usize {
         self.footer.body_bytes - HEADER_BYTES
     }
 
-    /// A part of the payload, verified.
+    /// Returns part of the payload, verified.
     #[inline]
     pub(crate) fn bytes(&self, range: Range<usize>) -> Result<&[u8], IndexError> {
         if range.start > range.end || range.end > self.payload_bytes() {
@@ -214,8 +213,8 @@ impl MappedFile {
         Ok(&self.map[body])
     }
 
-    /// Asks for the memory of a part of the payload that will be wanted soon: of its first two lines and of its last,
-    /// of which there are mostly no more. How many there are is not looked at, since that cannot be foreseen.
+    /// Prefetches a part of the payload: its first two cache lines and its last one. Most parts are no longer. The
+    /// real length is ignored, because a branch on it would be mispredicted.
     #[inline]
     pub(crate) fn prefetch(&self, range: Range<usize>) {
         let first = range.start.saturating_add(HEADER_BYTES);
@@ -225,7 +224,7 @@ impl MappedFile {
         }
     }
 
-    /// Asks for the line of memory in which a byte of the payload lies.
+    /// Prefetches the cache line of a byte of the payload.
     #[inline]
     pub(crate) fn prefetch_line(&self, at: usize) {
         prefetch(&self.map, at.saturating_add(HEADER_BYTES));
@@ -233,11 +232,11 @@ impl MappedFile {
 
     #[inline]
     fn is_verified(&self, chunk: usize) -> bool {
-        // Relaxed: the bit says something about bytes that never change, and publishes nothing.
+        // Relaxed: the bit describes bytes that never change, and publishes nothing.
         self.verified[chunk / 64].load(Ordering::Relaxed) & 1 << (chunk % 64) != 0
     }
 
-    /// Verifies the chunks from `first` to `last` that have not been, of which 64 are seen at a time.
+    /// Verifies the chunks from `first` to `last` that are not verified yet, 64 per word of the bitmap.
     fn verify_chunks(&self, first: usize, last: usize) -> Result<(), IndexError> {
         for word in first / 64..=last / 64 {
             let from = first.max(word * 64);
@@ -252,42 +251,43 @@ impl MappedFile {
         Ok(())
     }
 
-    /// A part of the payload that [`MappedFile::bytes`] has handed out before; empty if there is none.
+    /// Returns part of the payload that [`MappedFile::bytes`] returned before; empty if out of range.
     pub(crate) fn verified_before(&self, range: Range<usize>) -> &[u8] {
         let body = range.start + HEADER_BYTES..range.end + HEADER_BYTES;
         self.map[..self.footer.body_bytes].get(body).unwrap_or_default()
     }
 
-    /// The eight bytes from a place of the payload on, of which what counts was handed out before; zeros if there are
-    /// none.
+    /// Returns eight bytes of the payload. The bytes that the caller uses must have been verified before. Returns
+    /// zeros at the end of the file.
     #[inline]
     pub(crate) fn eight_verified_before(&self, at: usize) -> u64 {
         let rest = self.map.get(at.saturating_add(HEADER_BYTES)..);
         rest.and_then(|rest| rest.first_chunk()).map_or(0, |eight| u64::from_le_bytes(*eight))
     }
 
-    /// Verifies the whole file, also what was verified before.
+    /// Verifies the whole file, including chunks verified before.
     pub(crate) fn verify(&self) -> Result<(), IndexError> {
         footer(&self.map).map_err(|(offset, what)| self.damaged_at(offset, what))?;
         (0..self.chunk_count()).try_for_each(|chunk| self.verify_anew(chunk))
     }
 
-    /// Whether all that has been handed out was as it was written: fails if the file was cut short since it was opened,
-    /// if bytes of it that were handed out have changed, or if it could not be read.
+    /// Checks that all bytes returned so far were valid. Fails if the file was truncated, if returned bytes have
+    /// changed, or if a page could not be read.
     pub(crate) fn intact(&self) -> Result<(), IndexError> {
-        // Before the system is asked: what is written after that gets another date than one that is older than a tick now.
+        // Read the clock before the metadata: a later write then gets a date that differs from every date older
+        // than a tick.
         let now = now();
         let state = self.state()?;
         if let Some(known) = self.known(state) {
             return self.told(known);
         }
         let _turn = self.turn();
-        // Who had the turn before may have found it out.
+        // Another thread may have finished the check while this one waited.
         let found = self.known(state).unwrap_or_else(|| self.look(state, now));
         self.told(self.keep(found))
     }
 
-    /// The same, and nobody has touched the file at all: what was handed out was never anything else.
+    /// Like [`MappedFile::intact`], but also fails if anybody touched the file since it was opened.
     pub(crate) fn untouched(&self) -> Result<(), IndexError> {
         self.intact()?;
         let is_same = self.seen().is_ok_and(|look| look.state == Some(self.opened));
@@ -295,8 +295,8 @@ impl MappedFile {
         is_same.then_some(()).ok_or_else(touched)
     }
 
-    /// The same as [`MappedFile::intact`], of a file that somebody has found damaged under its name, though the system may
-    /// say that it is as it was.
+    /// Like [`MappedFile::intact`], but verifies again even if the metadata has not changed. For a file that
+    /// another reader found damaged.
     pub(crate) fn doubted(&self) -> Result<(), IndexError> {
         self.intact()?;
         let _turn = self.turn();
@@ -306,8 +306,8 @@ impl MappedFile {
         self.told(self.keep(found))
     }
 
-    /// Whether the file under this name is by now as it was written about a byte. It is read anew: what the disk refuses
-    /// would be lost for whoever reads the mapping.
+    /// Returns whether the file on disk is valid at an offset. Reads it through a new descriptor: a page that the
+    /// disk fails to read would be lost in the mapping.
     pub(crate) fn is_whole_at(&self, offset: u64) -> bool {
         let body_bytes = self.footer.body_bytes;
         let chunk = usize::try_from(offset).unwrap_or(usize::MAX) / CHUNK_BYTES;
@@ -332,7 +332,7 @@ impl MappedFile {
         Ok(bytes)
     }
 
-    /// Whether this and another one are the same file on disk, and nobody has touched it between their openings.
+    /// Returns whether both are the same file on disk, untouched between the two openings.
     pub(crate) fn is_same_file(&self, other: &MappedFile) -> bool {
         self.opened == other.opened
     }
@@ -345,12 +345,12 @@ impl MappedFile {
         seen.map(|_| ()).map_err(|(offset, what)| self.damaged_at(offset, what))
     }
 
-    /// Who has it sums, so that it is done once a change.
+    /// Lets one thread at a time verify chunks again, once per change.
     fn turn(&self) -> MutexGuard<'_, ()> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps what a look has found, unless something was found before.
+    /// Stores the result of a check. A failure found before is kept.
     fn keep(&self, found: Result<Look, Change>) -> Result<Look, Change> {
         let mut seen = self.seen();
         if seen.is_ok() {
@@ -359,7 +359,7 @@ impl MappedFile {
         *seen
     }
 
-    /// What the system says of the file; `None` if it is not under its name.
+    /// Metadata of the file; `None` if the path no longer names it.
     fn state(&self) -> Result<Option<State>, IndexError> {
         match fs::metadata(&self.path) {
             Ok(about) => Ok(Some(State::of(&about)).filter(|state| state.file == self.opened.file)),
@@ -368,7 +368,7 @@ impl MappedFile {
         }
     }
 
-    /// What the last look says of the file in that state, if that is as it was then.
+    /// Returns the result of the last check if it still applies.
     fn known(&self, state: Option<State>) -> Option<Result<Look, Change>> {
         let seen = *self.seen();
         let is_new =
@@ -376,7 +376,7 @@ impl MappedFile {
         Some(seen).filter(|seen| !seen.is_ok_and(is_new))
     }
 
-    /// What has become of the file, which the system said that of at that time.
+    /// Checks the file again, given its metadata and the time before they were read.
     fn look(&self, state: Option<State>, now: SystemTime) -> Result<Look, Change> {
         if let Some(State { bytes, .. }) = state.filter(|state| state.bytes < self.opened.bytes) {
             let end = usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -389,7 +389,7 @@ impl MappedFile {
         self.sum().map_or(Ok(Look { state, is_settled }), Err)
     }
 
-    /// What of the chunks that were verified, or of the footer with their sums, is not what it was.
+    /// Verifies the footer and all verified chunks again; returns the first change.
     fn sum(&self) -> Option<Change> {
         let what = "it was written to while it was open";
         self.sum_count.fetch_add(1, Ordering::SeqCst);
@@ -402,12 +402,12 @@ impl MappedFile {
         Some((first * CHUNK_BYTES, what))
     }
 
-    /// The error for what is wrong at a byte of the payload.
+    /// Error for damage at an offset of the payload.
     pub(crate) fn damaged(&self, payload_offset: usize, what: &'static str) -> IndexError {
         self.damaged_at(payload_offset.saturating_add(HEADER_BYTES), what)
     }
 
-    /// The error for what is wrong at a byte of the file.
+    /// Error for damage at an offset of the file.
     fn damaged_at(&self, offset: usize, what: &'static str) -> IndexError {
         IndexError::Damaged { file: self.path.clone(), offset: offset as u64, what }
     }
@@ -420,7 +420,7 @@ impl MappedFile {
         if self.is_verified(chunk) { Ok(()) } else { self.verify_anew(chunk) }
     }
 
-    /// Verifies a chunk, whether it was verified before or not.
+    /// Verifies a chunk even if it was verified before.
     fn verify_anew(&self, chunk: usize) -> Result<(), IndexError> {
         let sum_count = self.sum_count.load(Ordering::SeqCst);
         if !self.is_as_written(chunk) {
@@ -428,7 +428,7 @@ impl MappedFile {
             return Err(self.damaged_at(chunk * CHUNK_BYTES, what));
         }
         self.verified[chunk / 64].fetch_or(1 << (chunk % 64), Ordering::SeqCst);
-        // Who sums at this moment may have missed it.
+        // A concurrent `sum` may have missed this chunk.
         if self.sum_count.load(Ordering::SeqCst) == sum_count {
             Ok(())
         } else {
@@ -436,7 +436,7 @@ impl MappedFile {
         }
     }
 
-    /// Whether the sum of a chunk is that of its bytes.
+    /// Returns whether the checksum of a chunk matches.
     fn is_as_written(&self, chunk: usize) -> bool {
         let start = chunk * CHUNK_BYTES;
         let bytes = &self.map[start..self.footer.body_bytes.min(start + CHUNK_BYTES)];
@@ -446,12 +446,11 @@ impl MappedFile {
 
 #[expect(unsafe_code, reason = "a mapping is what makes opening instant; there is no safe one")]
 fn map(file: &File) -> io::Result<Mmap> {
-    // SAFETY: a file of the index is written once, under a name that no reader knows before the
-    // manifest is renamed into place, and afterwards only ever unlinked, which leaves mappings
-    // whole. If someone else changes the file in place, bytes change under whoever reads them, and
-    // a page that is gone becomes zeros (`faults.rs`): what unsafe code relies on is how many bytes there
-    // are, not what they say (text is made of copies, and `codes::unary_block` takes the mask and the count
-    // by which it writes from one local copy), and answers are given only after `intact`.
+    // SAFETY: an index file is written once, under a name that no reader knows before the manifest is renamed into
+    // place. Later it is only unlinked, which leaves mappings whole. If another program changes the file in place,
+    // readers see changed bytes, and a lost page becomes zeros (`faults.rs`). Unsafe code relies only on the
+    // number of bytes, never on their values: text is copied, and `codes::unary_block` takes the mask and the
+    // count by which it writes from one local copy. Results are returned only after `intact`.
     unsafe { Mmap::map(file) }
 }
 
@@ -460,8 +459,8 @@ fn now() -> SystemTime {
     SystemTime::now()
 }
 
-/// Whether nobody finds the file by its name any more: it was removed, here or on the server that has it, or a part of
-/// its path is a file by now.
+/// Returns whether the path no longer names the file: the file was removed, here or on the file server, or a
+/// parent folder is now a file.
 fn is_gone(error: &io::Error) -> bool {
     use ErrorKind::{NotADirectory, NotFound, StaleNetworkFileHandle};
     matches!(error.kind(), NotFound | NotADirectory | StaleNetworkFileHandle)
@@ -473,7 +472,7 @@ struct Footer {
     crc: u32,
 }
 
-/// Reads and checks the footer; the error is an offset and what is wrong there.
+/// Reads and checks the footer. An error is an offset and a description.
 fn footer(file: &[u8]) -> Result<Footer, (usize, &'static str)> {
     let short = (file.len(), "the file is too short to be one of an index");
     let tail = file.len().checked_sub(TAIL_BYTES).ok_or(short)?;

@@ -1,21 +1,16 @@
-//! From words that came of late to the lists of their terms: most occurrences are of a few thousand
-//! words, and for them nothing else is looked at.
+//! A cache from recent words to the lists of their terms. Most occurrences are of a few thousand words, and these
+//! need no other lookup.
 //!
-//! Two tables, each with places for words and for what they lead to. A short word has its place among
-//! the three of a set; a longer one has one place; words that are longer still have none. A new word
-//! takes the place of an old one.
+//! Two tables of cache lines. A short word is in one of the three ways of a set. A longer word has one place.
+//! Words longer than that are not cached. A new word replaces an old one.
 //!
 //! ```text
-//! set      three keys, as [`Probe`] has them (16 bytes each); their lists (4 each); which place is the next
-//!          to be taken (4)
-//! place    a word, zeros behind it (55 bytes); its length, zero if there is none; the number of its field;
-//!          three zeros; its list (4)
+//! set      three keys, as in [`Probe`] (16 bytes each); their lists (4 each); the way to replace next (4)
+//! place    a word, padded with zeros (55 bytes); its length, zero if the place is empty; the number of its
+//!          field; three zeros; its list (4)
 //! ```
 //!
-//! What does not live here: what becomes of a word.
-//!
-//! **Invariant.** What is found was put in for exactly that word in that field. A set is a line of the
-//! processor's cache.
+//! **Invariant.** A lookup returns a list only if it was stored for exactly that word in that field.
 
 use crate::Field;
 use crate::lines::{LINE_BYTES, Lines};
@@ -23,16 +18,15 @@ use crate::words::{self, Occurrence};
 use std::ops::RangeInclusive;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// How many sets there are, as a power of two: at the least, and at the most. There is a place for a longer
-/// word for every two of them.
+/// Smallest and largest number of sets, as powers of two. There is a place for a longer word for every two sets.
 const SETS_LOG2: RangeInclusive<u32> = 8..=17;
-/// The memo takes up to one part in so many of the memory that there is.
+/// The memo takes at most one part in this many of the memory.
 const SHARE: usize = 24;
 const WAYS: usize = 3;
 const SHORT_BYTES_MAX: usize = 15;
 const LONG_BYTES_MAX: usize = 55;
 
-/// The tables, which have no places before the first word.
+/// The tables, allocated when the first word is stored.
 #[derive(Debug)]
 pub(crate) struct WordMemo {
     sets_log2: u32,
@@ -40,7 +34,7 @@ pub(crate) struct WordMemo {
     long: Lines,
 }
 
-/// A set, as it lies in its line.
+/// A set in its cache line.
 #[derive(Clone, Copy)]
 struct Set<'a>(&'a [u8; LINE_BYTES]);
 
@@ -60,36 +54,36 @@ impl Set<'_> {
     }
 }
 
-/// The place to be taken after each.
+/// The way to replace after each.
 const NEXT_WAY: [u8; WAYS] = [1, 2, 0];
-/// Where the lists of a set begin and which is the next place, in fours of bytes.
+/// Offsets in a set of the lists and of the way to replace, in units of four bytes.
 const LISTS: usize = 4 * WAYS;
 const NEXT: usize = 5 * WAYS;
-/// Where the length, the field and the list of a longer word stand.
+/// Offsets of length, field and list in the place of a longer word.
 const LENGTH: usize = LONG_BYTES_MAX;
 const FIELD: usize = LENGTH + 1;
 const LONG_LIST: usize = LINE_BYTES - 4;
 
-/// What stands in the place of a list that is not known; no list begins there.
+/// Marks an unknown list; no list begins at this address.
 pub(crate) const UNKNOWN: u32 = u32::MAX;
 
-/// Where to look for a word.
+/// Where to look up a word.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Probe {
-    /// A field and a short word as a number, or zero for a longer one.
+    /// A field and a short word as a number; zero for a longer word.
     key: u128,
-    /// The hash of the word: its upper bits are the set of a short one, or the place of a longer one.
+    /// Hash of the word. Its upper bits select the set or the place.
     hash: u64,
 }
 
 impl Probe {
-    /// Whether both are of one short word in one field.
+    /// Returns whether both are the same short word in the same field.
     pub(crate) fn is_same(self, other: Probe) -> bool {
         self.key != 0 && self.key == other.key
     }
 }
 
-/// For each number of bytes, as many of ones.
+/// A mask for each number of bytes.
 static BYTES: [u128; SHORT_BYTES_MAX + 1] = {
     let (mut bytes, mut count) = ([0; SHORT_BYTES_MAX + 1], 1);
     while count <= SHORT_BYTES_MAX {
@@ -99,19 +93,19 @@ static BYTES: [u128; SHORT_BYTES_MAX + 1] = {
     bytes
 };
 
-/// A field and a short word, which is `text[start..end]`, as a number that is not zero.
+/// A field and the short word `text[start..end]` as a nonzero number.
 #[inline]
 fn short_key(field: Field, text: &[u8], start: usize, end: usize) -> u128 {
     let count = end - start;
     let word = match text[start..].first_chunk() {
-        // What is behind the word is cut off.
+        // Cut off the bytes after the word.
         Some(sixteen) => u128::from_le_bytes(*sixteen) & BYTES[count],
         None => number(&text[start..end]),
     };
     word | (0x80 | (field as u128) << 4 | count as u128) << 120
 }
 
-/// Up to sixteen bytes as a number, the first the lowest. Loads overlap, so that there are few.
+/// Up to sixteen bytes as a little-endian number, from few overlapping loads.
 #[inline]
 fn number(bytes: &[u8]) -> u128 {
     let count = bytes.len();
@@ -129,19 +123,18 @@ fn number(bytes: &[u8]) -> u128 {
     }
 }
 
-/// The hash of a key.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "halves")]
 fn hash_of(key: u128) -> u64 {
     let (low, high) = (key as u64, (key >> 64) as u64);
-    // Odd numbers without a pattern; the upper bits of a product depend on all others.
+    // Odd constants without a pattern; the upper bits of a product depend on all other bits.
     let mixed = low.wrapping_mul(0x9e37_79b9_7f4a_7c15)
         ^ high.wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(32);
     (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
 impl WordMemo {
-    /// For whoever has so much memory.
+    /// An empty memo for a writer with this much memory.
     pub(crate) fn new(memory_bytes: usize) -> WordMemo {
         let set_bytes = LINE_BYTES + LINE_BYTES / 2;
         let sets_log2 = (memory_bytes / SHARE / set_bytes).checked_ilog2().unwrap_or(0);
@@ -149,13 +142,12 @@ impl WordMemo {
         WordMemo { sets_log2, sets: Lines::default(), long: Lines::default() }
     }
 
-    /// The set of a hash.
     #[inline]
     fn set(&self, hash: u64) -> usize {
         narrow(hash >> (u64::BITS - self.sets_log2))
     }
 
-    /// The place of a hash among those of longer words.
+    /// The place of a longer word.
     #[inline]
     fn place(&self, hash: u64) -> usize {
         narrow(hash >> (u64::BITS + 1 - self.sets_log2))
@@ -165,7 +157,7 @@ impl WordMemo {
         self.sets.memory_bytes() + self.long.memory_bytes()
     }
 
-    /// Asks for the place of a word, which is wanted soon.
+    /// Prefetches the set or place of a word.
     #[inline]
     pub(crate) fn prefetch(&self, Probe { key, hash }: Probe) {
         if key == 0 {
@@ -175,7 +167,7 @@ impl WordMemo {
         }
     }
 
-    /// Where to look for the word `text[start..end]` in a field.
+    /// Returns where to look up the word `text[start..end]` in a field.
     #[inline]
     pub(crate) fn probe(field: Field, text: &[u8], start: usize, end: usize) -> Probe {
         if end - start > SHORT_BYTES_MAX {
@@ -185,8 +177,8 @@ impl WordMemo {
         Probe { key, hash: hash_of(key) }
     }
 
-    /// The list that was put in for a word in a field, if it is still there; `word` is asked for a longer
-    /// one only.
+    /// Returns the list stored for a word in a field, if it is still there. `word` is called only for a longer
+    /// word.
     #[inline]
     pub(crate) fn find<'w>(
         &self,
@@ -198,7 +190,7 @@ impl WordMemo {
             return self.find_long(hash, field, word());
         }
         let set = Set(self.sets.get(self.set(hash))?);
-        // Which of the three it is cannot be foreseen: all are looked at, and the one is picked out.
+        // The matching way is unpredictable, so compare all and select without a branch.
         let (mut list, mut found) = (0, false);
         for way in 0..WAYS {
             let is_it = set.key(way) == key;
@@ -208,7 +200,7 @@ impl WordMemo {
         found.then_some(list)
     }
 
-    /// The lists of words of `text` in a field, each as [`WordMemo::find`] has it, or [`UNKNOWN`].
+    /// Looks up words of `text` in a field. Each result is that of [`WordMemo::find`], or [`UNKNOWN`].
     #[cfg_attr(
         target_arch = "x86_64",
         expect(unsafe_code, reason = "calling what is compiled for more")
@@ -241,7 +233,7 @@ impl WordMemo {
         }
     }
 
-    /// The same, all keys of a set at once.
+    /// [`WordMemo::find_all`] that compares all keys of a set at once.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,bmi1")]
     fn find_all_wide(
@@ -268,7 +260,7 @@ impl WordMemo {
         is_it.then(|| u32::from_le_bytes(place.as_chunks().0[LONG_LIST / 4]))
     }
 
-    /// Puts in the list of the term of a word in a field.
+    /// Stores the list of a word in a field.
     pub(crate) fn put(&mut self, probe: Probe, field: Field, word: &str, list: u32) {
         if self.sets.is_empty() {
             self.sets = Lines::new(1 << self.sets_log2);
@@ -284,7 +276,7 @@ impl WordMemo {
             line.as_chunks_mut().0[way] = key.to_le_bytes();
             let fours = line.as_chunks_mut().0;
             fours[LISTS + way] = list.to_le_bytes();
-            // Which of so few: one byte of four.
+            // The way fits into the first of four bytes.
             fours[NEXT] = [NEXT_WAY[next], 0, 0, 0];
         } else if word.len() <= LONG_BYTES_MAX {
             let place = self.long.get_mut(place).expect("there are as many");
@@ -296,7 +288,7 @@ impl WordMemo {
     }
 }
 
-/// The list of a key that is not zero in a set, or [`UNKNOWN`].
+/// Returns the list of a nonzero key in a set, or [`UNKNOWN`].
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,bmi1")]
 #[inline]
@@ -308,10 +300,10 @@ fn find_wide(line: &[u8; LINE_BYTES], key: u128) -> u32 {
     #[expect(clippy::cast_possible_truncation, reason = "halves")]
     let (low, high) = (key as u64, (key >> 64) as u64);
     let key = _mm_set_epi64x(high.cast_signed(), low.cast_signed());
-    // SAFETY: as many bytes are read as a line has, which need not be aligned.
+    // SAFETY: the load reads exactly the bytes of a line, which need not be aligned.
     let keys = unsafe { _mm512_loadu_si512(line.as_ptr().cast()) };
     let halves = _mm512_cmpeq_epi64_mask(keys, _mm512_broadcast_i32x4(key));
-    // Both halves of one of the keys; the lists are no key.
+    // Both halves of one of the keys match; the mask excludes the lists.
     let same = halves & halves >> 1 & 0b01_0101;
     if same == 0 {
         return UNKNOWN;
@@ -319,7 +311,7 @@ fn find_wide(line: &[u8; LINE_BYTES], key: u128) -> u32 {
     Set(line).list(same.trailing_zeros() as usize / 2)
 }
 
-/// A number of a set or of a place.
+/// The number of a set or of a place.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "a few of the upper bits of a hash")]
 fn narrow(n: u64) -> usize {
@@ -341,7 +333,7 @@ mod tests {
         }
     }
 
-    /// Words of all lengths, among them such with zeros at their ends, against a map.
+    /// Words of all lengths, some of them ending in zeros, against a map.
     #[test]
     fn what_is_found_was_put_for_that_word_in_that_field() {
         let mut memo = WordMemo::new(128 << 20);
@@ -370,7 +362,7 @@ mod tests {
         assert_eq!(memo.memory_bytes(), (1 << 21) + (1 << 20));
     }
 
-    /// Short, longer and the longest words, those that are there and those that are not, in sets that are full.
+    /// Short, longer and too long words, known and unknown, in full sets.
     #[test]
     fn both_ways_of_looking_for_words_are_one() {
         let mut memo = WordMemo::new(0);

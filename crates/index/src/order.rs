@@ -1,26 +1,25 @@
-//! In which order the documents of an index are numbered.
+//! Document ordering by recursive graph bisection.
 //!
-//! What lives here: the choice, and recursive graph bisection, which puts documents with the same terms next
-//! to each other, so that gaps are small: the documents are cut in two halves; as long as the logarithms
-//! of the gaps are expected to become less, those pairs of documents change places, one of each half, that
-//! gain most; then each half is treated the same. What does not: where the terms of a document come from
-//! (`segment/forward.rs`), and writing a segment in another order (`segment/permute.rs`).
+//! Documents with the same terms get neighbouring numbers, which makes gaps small. The documents are split into
+//! two halves. Each round swaps the pairs of documents, one of each half, that reduce the expected sum of the
+//! gaps' logarithms. When no pair does so, or after some rounds, each half is treated in the same way. The terms
+//! of documents come from `segment/forward.rs`; `segment/permute.rs` writes a segment in the new order.
 //!
-//! **Invariant.** An order names every document once, and does not depend on the number of threads.
+//! **Invariant.** An order contains every document once, and does not depend on the number of threads.
 //!
-//! L. Dhulipala et al., "Compressing graphs and indexes with recursive graph bisection", KDD 2016;
-//! J. Mackenzie et al., "Compressing inverted indexes with recursive graph bisection", ECIR 2019.
+//! L. Dhulipala et al., "Compressing graphs and indexes with recursive graph bisection", KDD 2016; J. Mackenzie et
+//! al., "Compressing inverted indexes with recursive graph bisection", ECIR 2019.
 
-/// How often pairs change places at most before the halves are final.
+/// Largest number of rounds per split.
 const ROUNDS_MAX: u32 = 20;
-/// Parts that are not cut any further; they keep their order.
+/// Parts of at most this size keep their order.
 const PART_DOCS_MAX: usize = 16;
 
-/// In which order documents are numbered.
+/// How documents are numbered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DocOrder {
-    /// As they are added: whoever builds the index of a collection adds them by URL.
+    /// In the order in which they are added. The index of a collection adds them by URL.
     #[default]
     Url,
     /// By recursive graph bisection.
@@ -28,7 +27,7 @@ pub enum DocOrder {
 }
 
 impl DocOrder {
-    /// As it stands in a configuration.
+    /// The name in a configuration.
     pub fn name(self) -> &'static str {
         match self {
             DocOrder::Url => "url",
@@ -37,17 +36,17 @@ impl DocOrder {
     }
 }
 
-/// For each document the terms that it has, as numbers: the index the other way round.
+/// The forward index: the term numbers of each document.
 #[derive(Debug, Default)]
 pub(crate) struct Forward {
-    /// Where the terms of each document begin; and where the last ones end.
+    /// Start of the terms of each document, and the end of the last.
     pub(crate) starts: Vec<usize>,
     pub(crate) terms: Vec<u32>,
     pub(crate) term_count: usize,
 }
 
 impl Forward {
-    /// The documents in an order in which their gaps are small.
+    /// Returns the documents in an order with small gaps.
     pub(crate) fn bisect(&self, threads: usize) -> Vec<u32> {
         let count = self.starts.len().saturating_sub(1);
         let mut docs: Vec<u32> =
@@ -61,7 +60,7 @@ impl Forward {
     }
 }
 
-/// Orders `docs`, which are ascending.
+/// Reorders `docs`, which must be ascending.
 fn bisect(forward: &Forward, docs: &mut [u32], halves: &mut Halves, threads: usize) {
     if docs.len() <= PART_DOCS_MAX {
         return;
@@ -88,10 +87,10 @@ fn bisect(forward: &Forward, docs: &mut [u32], halves: &mut Halves, threads: usi
     }
 }
 
-/// What two halves have of each term.
+/// Term counts of two halves.
 struct Halves {
     terms: Vec<Term>,
-    /// The terms that are not as in the beginning.
+    /// The terms with counts that are not zero.
     touched: Vec<u32>,
     logarithms: Vec<f32>,
 }
@@ -99,9 +98,9 @@ struct Halves {
 /// A term in two halves.
 #[derive(Clone, Copy, Default)]
 struct Term {
-    /// How many documents of each half have it.
+    /// Number of documents of each half with this term.
     counts: [u32; 2],
-    /// How many bits fewer its gaps take if one of them leaves the left half, or the right.
+    /// Bits saved if one of its documents leaves the left half, or the right.
     gains: [f32; 2],
 }
 
@@ -112,7 +111,7 @@ impl Halves {
         Halves { terms: vec![Term::default(); term_count], touched: Vec::new(), logarithms }
     }
 
-    /// Lets those pairs change places that gain by it; `false` if there are none.
+    /// Swaps the pairs that save bits. Returns whether there were any.
     fn exchange(&mut self, forward: &Forward, left: &mut [u32], right: &mut [u32]) -> bool {
         for term in self.touched.drain(..) {
             self.terms[term as usize].counts = [0; 2];
@@ -141,7 +140,7 @@ impl Halves {
         count > 0
     }
 
-    /// The places of a half with what it gains if that document leaves, the most first.
+    /// The documents of a half with the bits saved if each leaves, the best first.
     fn leavers(&self, forward: &Forward, half: usize, docs: &[u32]) -> Vec<(f32, usize)> {
         let gain = |doc: u32| -> f32 {
             forward.terms(doc).iter().map(|&term| self.terms[term as usize].gains[half]).sum()
@@ -152,7 +151,7 @@ impl Halves {
         leavers
     }
 
-    /// What a term gains by a document that goes to the other half.
+    /// Bits saved for a term if one document moves to the other half.
     fn gains(&self, counts: [u32; 2], sizes: [f32; 2]) -> [f32; 2] {
         let bits = |half: usize, count: u32| self.bits(count, sizes[half]);
         let now = bits(0, counts[0]) + bits(1, counts[1]);
@@ -162,7 +161,7 @@ impl Halves {
         })
     }
 
-    /// How many bits the gaps of `count` documents take among some whose number has that logarithm.
+    /// Estimated bits of the gaps of `count` documents among a set; `size` is the logarithm of the set's size.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn bits(&self, count: u32, size: f32) -> f32 {
         count as f32 * (size - self.logarithm(count as usize + 1))
@@ -178,7 +177,7 @@ impl Halves {
 mod tests {
     use super::*;
 
-    /// Documents of some topics, each with terms of its topic, shuffled.
+    /// Documents of several topics, each with terms of its topic, shuffled.
     fn shuffled(topics: u32, docs: u32) -> (Forward, Vec<u32>) {
         let mut forward = Forward { starts: vec![0], ..Forward::default() };
         let topic_of: Vec<u32> =

@@ -1,12 +1,9 @@
-//! A vector that grows a page at a time: it never moves, and never holds twice what it needs.
-//!
-//! **Invariant.** [`Paged::memory_bytes`] is what its items take; of the last page no more was touched.
+//! A vector that grows page by page: items never move, and growing copies nothing.
 
-/// Items a page, as a power of two.
+/// Items per page, as a power of two.
 const PAGE_LOG2: u32 = 12;
 const PAGE_ITEMS: usize = 1 << PAGE_LOG2;
 
-/// The pages, all full but the last.
 #[derive(Debug)]
 pub(crate) struct Paged<T> {
     pages: Vec<Vec<T>>,

@@ -1,50 +1,47 @@
 //! When segments are merged, and which.
 //!
-//! Segments stand in the row in which their documents were added, and only neighbours are merged, so that
-//! the row keeps its order. Under `Tiered` a segment has a level, the logarithm of its size to the base
-//! [`WIDTH`]; as many of a level at the end of the row become one, and smaller ones that stand before a
-//! larger one go into it. So a document is written again O(log *n*) times, and there are
-//! O(log *n*) segments.
+//! Segments are a row in the order in which their documents were added. Only neighbours are merged, so the order
+//! is kept. Under `Tiered`, the level of a segment is the logarithm of its size to the base [`WIDTH`]. [`WIDTH`]
+//! segments of a level at the end of the row are merged, and smaller segments are merged into a larger one after
+//! them. So a document is rewritten O(log *n*) times, and there are O(log *n*) segments.
 //!
-//! **Invariant.** What remains after the merges that a policy asks for: under `One` a single segment, under `Tiered` fewer
-//! than [`WIDTH`] of a level at the end of the row, under `Never` at most [`NEVER_WIDTH`].
+//! **Invariant.** After all merges of a policy, `One` leaves a single segment, `Tiered` fewer than [`WIDTH`] of a
+//! level at the end of the row, and `Never` at most [`NEVER_WIDTH`].
 
 use std::ops::Range;
 
-/// How many segments of a level become one.
+/// Number of segments of a level that are merged.
 const WIDTH: usize = 8;
-/// Segments with fewer postings than [`WIDTH`] times this are of the lowest level.
+/// Segments with fewer postings than [`WIDTH`] times this have the lowest level.
 const LEVEL_POSTINGS: u64 = 1 << 15;
-/// A segment is written again when one document in this many is deleted.
+/// A segment is rewritten when one document in this many is deleted.
 const DELETED_SHARE: u64 = 4;
-/// Without a policy there are only as many segments as a reader can well have open.
+/// Under `Never`, the largest number of segments that a reader can reasonably keep open.
 const NEVER_WIDTH: usize = 256;
 
 /// When segments are merged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MergePolicy {
-    /// Into one, after every change: fastest to search, slowest to update.
+    /// Merge into one segment after every change: fastest to search, slowest to update.
     One,
-    /// When there are many of a size, so that few are left and each document is seldom written again.
+    /// Merge when there are many segments of a size: few segments, and each document is seldom rewritten.
     #[default]
     Tiered,
-    /// Only when there are more than can well be open: fastest to update, slowest to search.
+    /// Merge only when there are too many segments to keep open: fastest to update, slowest to search.
     Never,
 }
 
-/// What a policy needs to know of a segment.
+/// What a policy knows of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) postings: u64,
     pub(crate) docs: u32,
-    /// How many of them are deleted.
     pub(crate) deleted: u32,
 }
 
 impl MergePolicy {
-    /// The neighbours that are to be merged next, if any: a single one is written again without what is
-    /// deleted.
+    /// Returns the neighbours to merge next, if any. A single segment is rewritten without its deleted documents.
     pub(crate) fn next(self, row: &[Size]) -> Option<Range<usize>> {
         match self {
             MergePolicy::One => {
@@ -57,7 +54,7 @@ impl MergePolicy {
     }
 }
 
-/// A segment that has lost so much that it is worth writing again.
+/// Returns a segment with so many deleted documents that it should be rewritten.
 fn expunged(row: &[Size]) -> Option<Range<usize>> {
     let lost = |size: &Size| {
         size.deleted > 0 && u64::from(size.deleted) * DELETED_SHARE >= u64::from(size.docs)
@@ -65,8 +62,7 @@ fn expunged(row: &[Size]) -> Option<Range<usize>> {
     row.iter().position(lost).map(|at| at..at + 1)
 }
 
-/// The segments at the end that are to be merged: they are many of a level, or a larger one follows
-/// smaller ones.
+/// Returns the segments at the end to merge: many of a level, or smaller ones before a larger one.
 fn tier(row: &[Size]) -> Option<Range<usize>> {
     let last = row.last()?.level();
     let before = |is_one: fn(u32, u32) -> bool| {
@@ -95,7 +91,7 @@ mod tests {
         Size { postings, docs: 100, deleted: 0 }
     }
 
-    /// Adds segments and merges as the policy says; the row, and how many postings were written again.
+    /// Adds segments and merges them by the policy. Returns the row and the number of rewritten postings.
     fn grow(policy: MergePolicy, sizes: impl Iterator<Item = u64>) -> (Vec<Size>, u64) {
         let (mut row, mut written) = (Vec::new(), 0);
         for postings in sizes {

@@ -1,18 +1,16 @@
-//! The index of a folder, as it was committed last.
+//! The last committed generation of an index.
 //!
-//! What lives here: opening a generation and holding it. What does not: what its files mean
-//! (`segment/`), and how one generation follows another (`writer.rs`).
+//! What lives here: opening a generation and keeping it open. The files are in `segment/`, commits in `writer.rs`.
 //!
-//! **Invariant.** All segments of an [`Index`] are of one generation. They stay readable when a later
-//! one is committed and even when their files are removed, because they are mapped from the start. What is not read as
-//! it was written is told by [`Index::intact`].
+//! **Invariant.** All segments of an [`Index`] belong to one generation. They are mapped from the start, so they
+//! stay readable after later commits, even when their files are removed. [`Index::intact`] reports changed files.
 
 use crate::manifest::Manifest;
 use crate::{IndexError, Segment};
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// How many generations may come and go while one is being opened.
+/// Largest number of commits that may happen while an index is being opened.
 const ATTEMPTS_MAX: u32 = 64;
 
 /// One generation of an index, open for reading by any number of threads.
@@ -23,14 +21,14 @@ pub struct Index {
 }
 
 impl Index {
-    /// Opens the newest generation in a folder, in time that does not depend on its size.
+    /// Opens the newest generation in a folder. The time does not depend on its size.
     pub fn open(dir: &Path) -> Result<Index, IndexError> {
         let mut manifest = Manifest::read(dir)?;
         for _ in 0..ATTEMPTS_MAX {
             match open_segments(dir, &manifest) {
                 Ok(segments) => return Ok(Index { manifest, segments }),
                 Err(error) if is_missing(&error) => {
-                    // Removed since the manifest was read: then there is a newer one.
+                    // The file was removed after the manifest was read, so there must be a newer manifest.
                     let newest = Manifest::read(dir)?;
                     if newest == manifest {
                         return Err(missing(error));
@@ -43,63 +41,64 @@ impl Index {
         Err(IndexError::Locked { path: dir.to_path_buf() })
     }
 
-    /// What the newest generation in a folder was built from, also if it is of another version of the format, or damaged.
+    /// The source of the newest generation, as passed to its commit. Also works for other format versions and
+    /// damaged segments.
     pub fn source_in(dir: &Path) -> Result<String, IndexError> {
         Manifest::read_source(dir)
     }
 
-    /// The number of this generation; every commit has a greater one than those before.
+    /// The number of this generation. It grows with every commit.
     pub fn generation(&self) -> u64 {
         self.manifest.generation
     }
 
-    /// What it was built from, as said at the commit.
+    /// What the index was built from, as passed to the commit.
     pub fn source(&self) -> &str {
         &self.manifest.source
     }
 
-    /// Its segments, in the order in which their documents were added.
+    /// The segments, in the order in which their documents were added.
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
-    /// How many documents can be found: those that are not deleted.
+    /// Number of documents that are not deleted.
     pub fn live_count(&self) -> u64 {
         let deleted = self.segments.iter().map(|segment| u64::from(segment.deleted_count()));
         self.doc_count() - deleted.sum::<u64>()
     }
 
-    /// How many documents all segments have, deleted ones included.
+    /// Number of documents, including deleted ones.
     pub fn doc_count(&self) -> u64 {
         self.segments.iter().map(|segment| u64::from(segment.doc_count())).sum()
     }
 
-    /// Whether all that has been read so far was as it was written, as [`Segment::intact`] says.
+    /// Checks that all bytes read so far were valid: [`Segment::intact`] for every segment.
     pub fn intact(&self) -> Result<(), IndexError> {
         self.segments.iter().try_for_each(Segment::intact)
     }
 
-    /// The same, once somebody has found one of the files damaged under its name ([`IndexError::Damaged`]): if it is one of
-    /// ours, what was read of it is verified again, also if the system says that nobody has written to it.
+    /// Like [`Index::intact`], but verifies a file again that another reader found damaged
+    /// ([`IndexError::Damaged`]), even if its metadata has not changed.
     pub fn doubted(&self, file: &Path) -> Result<(), IndexError> {
         self.segments.iter().try_for_each(|segment| segment.doubted(file))
     }
 
-    /// Whether what was once found damaged at a byte of a file ([`IndexError::Damaged`]) is as it was written by now, or is
-    /// none of ours any more.
+    /// Returns whether a file that was found damaged at an offset ([`IndexError::Damaged`]) is valid again or no
+    /// longer part of this index.
     pub fn is_whole_at(&self, file: &Path, offset: u64) -> bool {
         self.segments.iter().all(|segment| segment.is_whole_at(file, offset))
     }
 
-    /// Whether this and another reader have the same files open: of one generation they have, unless somebody has put
-    /// others in their place, or has touched them.
+    /// Returns whether both readers have the same files open. Readers of one generation do, unless somebody
+    /// replaced or touched a file.
     pub fn has_files_of(&self, other: &Index) -> bool {
         let mut both = self.segments.iter().zip(&other.segments);
         self.segments.len() == other.segments.len()
             && both.all(|(one, other)| one.has_files_of(other))
     }
 
-    /// Verifies every byte of every segment, and that the files agree with each other.
+    /// Verifies every byte of every segment, and that the files are consistent.
     pub fn verify(&self) -> Result<(), IndexError> {
         self.segments.iter().try_for_each(Segment::verify)
     }
@@ -109,7 +108,7 @@ fn open_segments(dir: &Path, manifest: &Manifest) -> Result<Vec<Segment>, IndexE
     manifest.segments.iter().map(|meta| Segment::open(dir, meta)).collect()
 }
 
-/// A file that the manifest names and that is not there is damage: what to do is the same.
+/// A missing file is damage: the cure is the same.
 fn missing(error: IndexError) -> IndexError {
     match error {
         IndexError::Io { path: file, .. } => {

@@ -1,16 +1,14 @@
-//! What the index keeps of a document besides its terms: the document table.
+//! The document table: what the index stores of a document besides its terms.
 //!
-//! Records are compressed 32 at a time; the blocks lie in the file as `blocks.rs` says. A block is
-//! the length of its records, and then the records as one LZ4 block. A record is
+//! Records are compressed 32 at a time, in the blocks of `blocks.rs`. A block is the length of its records, then
+//! the records as one LZ4 block. A record is
 //!
 //! ```text
 //! length of the url, url, length of the title, title, length of the language, language,
 //! date (zigzag: 0, -1, 1, -2, … are 0, 1, 2, 3, …), content (8 bytes, little-endian), copies
 //! ```
 //!
-//! with all other numbers in [`codes::vbyte`].
-//!
-//! **Invariant.** Reading one record decompresses one block.
+//! with all other numbers in [`codes::vbyte`]. Reading a record decompresses one block.
 
 use crate::blocks::{Blocks, BlocksWriter};
 use crate::envelope::{FileWriter, Stamp};
@@ -19,26 +17,24 @@ use crate::{DocId, IndexError};
 use codes::vbyte;
 use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
 
-/// How many records a block has.
+/// Records per block.
 const BLOCK_RECORDS: usize = 32;
 
-/// The longest record: the sum of its strings, and a little more for the numbers.
+/// Largest encoded record.
 pub const RECORD_BYTES_MAX: usize = 1 << 20;
 
-/// What a result shows and where the rest of the document is.
+/// What a result shows, and the identity of the document's contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DocRecord {
-    /// Its address.
     pub url: String,
-    /// Its title.
     pub title: String,
     /// ISO 639-1 code of its language, or empty.
     pub language: String,
-    /// When it was fetched, in seconds since 1970.
+    /// Time of the fetch, in seconds since 1970.
     pub date_s: i64,
-    /// A hash of all that the document was made of, for whoever adds it to know it again.
+    /// A hash of everything that the document was made of. An update compares it to find changed documents.
     pub content: u64,
-    /// How many near-duplicates are folded behind it.
+    /// Number of near-duplicates folded into this document.
     pub copies: u32,
 }
 
@@ -83,7 +79,6 @@ impl RecordsWriter {
         }
     }
 
-    /// How many records there are so far.
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
@@ -147,7 +142,7 @@ impl Records {
         self.blocks.file()
     }
 
-    /// The record of a document that the segment has.
+    /// The record of a document, which must exist.
     pub(crate) fn get(&self, doc: DocId) -> Result<DocRecord, IndexError> {
         let (block, at) = (doc.0 as usize / BLOCK_RECORDS, doc.0 as usize % BLOCK_RECORDS);
         let raw = self.block(block)?;
@@ -156,7 +151,7 @@ impl Records {
         records.nth(at).map_or_else(|| self.damaged(block), Ok)
     }
 
-    /// Hands every record to `emit`, in the order of their documents.
+    /// Passes every record to `emit`, in document order.
     pub(crate) fn each(
         &self,
         mut emit: impl FnMut(&DocRecord) -> Result<(), IndexError>,
@@ -179,11 +174,10 @@ impl Records {
         Ok(())
     }
 
-    /// A block, decompressed.
     fn block(&self, block: usize) -> Result<Vec<u8>, IndexError> {
         let mut packed = self.blocks.range(block..block + 1)?;
         let stated = vbyte::read(&mut packed).and_then(|stated| usize::try_from(stated).ok());
-        // LZ4 makes at most 255 bytes from one.
+        // LZ4 expands a byte to at most 255.
         let possible = stated.filter(|&stated| {
             stated <= BLOCK_RECORDS * RECORD_BYTES_MAX && stated / 255 <= packed.len()
         });

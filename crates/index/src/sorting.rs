@@ -1,28 +1,27 @@
-//! The lists of a batch in the order of their keys.
+//! Sorts the lists of a batch by their keys.
 //!
-//! Keys are compared eight bytes at a time, as numbers: first the beginnings of all, then the next eight of those that
-//! begin alike, and so on. A key lies far from the next one in this order, and is looked at once for each eight bytes
-//! rather than once for each comparison, which are many more; and it is asked for some keys before.
+//! Multikey sort, eight bytes at a time as numbers: first the beginnings of all keys, then the next eight bytes of
+//! those with equal beginnings, and so on. Keys are far apart in memory. Each is read once per eight bytes rather
+//! than once per comparison, and prefetched some keys ahead.
 //!
-//! What does not live here: where keys are.
-//!
-//! **Invariant.** The order is that of the bytes of keys, of which no two are the same. Nothing is taken but the answer.
+//! **Invariant.** Keys are ordered by their bytes, and no two are equal. Sorting allocates only its result.
 
 use crate::arena::Arena;
 use crate::lexicon;
 use crate::paged::Paged;
 
-/// So many keys ahead memory is asked for.
+/// Prefetch distance in keys.
 const AHEAD: usize = 32;
-/// So many bytes are compared at a time.
+/// Bytes compared at a time.
 const STEP: usize = 8;
-/// After so many bytes the rest is compared at once: more are seldom alike, and then perhaps all.
+/// After this many equal bytes, compare the rest of the keys at once. Longer common prefixes are rare, and then
+/// often whole keys agree.
 const STEPS_BYTES_MAX: usize = 64;
 
-/// Eight bytes of its key, and a list.
+/// Eight bytes of a key, and its list.
 pub(crate) type Placed = (u64, u32);
 
-/// All lists in their order; the numbers before them are of no use any more.
+/// Returns all lists in key order. The numbers beside them have no more use.
 pub(crate) fn sorted(arena: &Arena, lists: &Paged<u32>) -> Vec<Placed> {
     let mut order = Vec::with_capacity(lists.len());
     let mut ahead = lists.iter().skip(AHEAD);
@@ -34,14 +33,14 @@ pub(crate) fn sorted(arena: &Arena, lists: &Paged<u32>) -> Vec<Placed> {
     order
 }
 
-/// Sorts lists that have eight bytes of their key beside them; before these all are alike. `behind` is where the bytes
-/// begin that follow them.
+/// Sorts lists by the eight bytes beside them. The keys agree in all bytes before these. `behind` is the offset of
+/// the bytes that follow.
 fn sort_alike(arena: &Arena, lists: &mut [Placed], behind: usize) {
     lists.sort_unstable_by_key(|&(bytes, _)| bytes);
     let (mut rest, mut asked) = (lists, 0);
     while let Some(&(first, _)) = rest.first() {
         let alike = rest.iter().take_while(|&&(bytes, _)| bytes == first).count();
-        // A key that none is like is not looked at again.
+        // A key without an equal neighbour is not read again.
         while asked < rest.len().min(alike + AHEAD) {
             let is_like = |other: usize| rest.get(other).is_some_and(|of| of.0 == rest[asked].0);
             if is_like(asked + 1) || is_like(asked.wrapping_sub(1)) {
@@ -57,12 +56,12 @@ fn sort_alike(arena: &Arena, lists: &mut [Placed], behind: usize) {
     }
 }
 
-/// Sorts lists whose keys are alike before `behind`.
+/// Sorts lists whose keys agree before `behind`.
 fn refine(arena: &Arena, lists: &mut [Placed], behind: usize) {
     let mut is_over = behind >= STEPS_BYTES_MAX;
     for (bytes, list) in &mut *lists {
         let rest = arena.key(*list).get(behind..);
-        // Zeros may be bytes of a key, or what is taken for them behind its end.
+        // Zeros may be bytes of a key, or padding after its end.
         is_over |= rest.is_none();
         *bytes = lexicon::beginning(rest.unwrap_or_default());
     }
@@ -77,7 +76,7 @@ fn refine(arena: &Arena, lists: &mut [Placed], behind: usize) {
 mod tests {
     use super::*;
 
-    /// Keys that are alike for any number of bytes, some of them the beginnings of others, with zeros and without.
+    /// Keys with common prefixes of any length, some of them prefixes of others, with and without zeros.
     #[test]
     fn the_order_is_that_of_the_bytes() {
         let mut state = 1_u32;

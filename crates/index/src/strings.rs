@@ -1,28 +1,26 @@
-//! The strings of a batch, read back: the documents of a term, and the distances of its positions in them.
+//! Decodes the strings of a batch: the documents of a term, and the distances of its positions.
 //!
-//! A string is codewords of [`codes::vbyte`], of numbers below 2³³. An odd one, 2 × gap + 1, begins a document, the gap
-//! being the number of documents between it and the one before; an even one, 2 × distance, is an occurrence in it.
+//! A string is codewords of [`codes::vbyte`] for numbers below 2³³. An odd number, 2 × gap + 1, begins a document;
+//! the gap is the number of documents since the previous one. An even number, 2 × distance, is an occurrence in
+//! it.
 //!
-//! Some bytes are decoded at a time, without a branch that depends on them: where codewords end is told by the highest
-//! bits of all, and what is odd and what is even is written to both places, of which one goes on.
+//! Up to 64 bytes are decoded at a time, without a data-dependent branch. The highest bits of the bytes give the
+//! ends of the codewords. Each number is written to both outputs, and only the right one advances.
 //!
-//! What does not live here: where the bytes are, and who put them there.
-//!
-//! **Invariant.** The numbers are those that were put in, each once. On any bytes: no panic.
+//! On corrupt bytes, decoding does not panic.
 
 use crate::arena;
 
-/// So many bytes are decoded at a time at the most, and so many numbers.
+/// Largest number of bytes, and of numbers, decoded at a time.
 pub(crate) const STEP: usize = 64;
-/// What is read behind them.
+/// Bytes read after them.
 const BEHIND: usize = 8;
-/// What is left of slices before, the longest slice, and what is read behind it.
+/// The rest of earlier slices, the longest slice, and the bytes read after it.
 pub(crate) const TAKEN_BYTES: usize = STEP + arena::SLICE_BYTES_MAX as usize + STEP + BEHIND;
 
-/// Numbers that were decoded together.
 #[derive(Clone, Debug)]
 pub(crate) struct Numbers {
-    /// The gap of each document that begins here, and how many distances come before.
+    /// The gap of each document that begins here, and the number of distances before it.
     docs: [(u32, u32); STEP],
     doc_count: usize,
     distances: [u32; STEP],
@@ -46,7 +44,7 @@ impl Numbers {
         &self.distances[..self.distance_count]
     }
 
-    /// Decodes the codewords that end in the first `valid` bytes; how many bytes these have.
+    /// Decodes the codewords that end in the first `valid` bytes. Returns how many bytes they take.
     #[cfg_attr(
         target_arch = "x86_64",
         expect(unsafe_code, reason = "calling what is compiled for more")
@@ -97,10 +95,10 @@ impl Numbers {
             ends &= ends - 1;
             let code = _bzhi_u64(eight(bytes, narrow(start)), low(8 * (end - start)));
             start = end;
-            // Seven bits of each byte, but for the lowest.
+            // Extract seven bits of each byte, without the lowest bit of the number.
             let value = low(_pext_u64(code, 0x7f_7f7f_7f7e));
             let is_doc = narrow(code & 1);
-            // There are no more numbers than ends.
+            // There are at most as many numbers as ends.
             self.docs[docs % STEP] = (value, low(distances as u64));
             self.distances[distances % STEP] = value;
             docs += is_doc;
@@ -111,7 +109,7 @@ impl Numbers {
     }
 }
 
-/// Whether the processor has what [`Numbers::decode_wide`] is compiled for.
+/// Returns whether the processor has the instructions of [`Numbers::decode_wide`].
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn has_wide() -> bool {
@@ -121,10 +119,10 @@ fn has_wide() -> bool {
         && is_x86_feature_detected!("bmi2")
 }
 
-/// A string that lies in slices.
+/// A string in slices.
 pub(crate) struct Strings<'a, S> {
     slices: S,
-    /// What was taken from the slices, from `at` to `end` not yet read.
+    /// Bytes copied from the slices; those from `at` to `end` are not decoded yet.
     taken: &'a mut [u8; TAKEN_BYTES],
     at: usize,
     end: usize,
@@ -132,12 +130,12 @@ pub(crate) struct Strings<'a, S> {
 }
 
 impl<'a, 's, S: Iterator<Item = &'s [u8]>> Strings<'a, S> {
-    /// `taken` may hold anything.
+    /// `taken` may have any contents.
     pub(crate) fn new(slices: S, taken: &'a mut [u8; TAKEN_BYTES]) -> Self {
         Strings { slices, taken, at: 0, end: 0, is_over: false }
     }
 
-    /// Decodes the next numbers; `false` if there are none.
+    /// Decodes the next numbers. Returns `false` at the end.
     #[inline]
     pub(crate) fn next(&mut self, numbers: &mut Numbers) -> bool {
         if self.end - self.at < STEP && !self.is_over {
@@ -149,7 +147,7 @@ impl<'a, 's, S: Iterator<Item = &'s [u8]>> Strings<'a, S> {
         used > 0
     }
 
-    /// Takes slices until there is enough, or no more of them.
+    /// Copies slices until there is enough, or no slice is left.
     #[inline(never)]
     fn take(&mut self) {
         self.taken.copy_within(self.at..self.at + STEP, 0);
@@ -173,14 +171,13 @@ fn eight(bytes: &[u8; STEP + BEHIND], at: usize) -> u64 {
     u64::from_le_bytes(*eight)
 }
 
-/// The lower half.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
 fn low(n: u64) -> u32 {
     n as u32
 }
 
-/// A number of a byte or less.
+/// A number that fits into a byte.
 #[inline]
 #[cfg(target_arch = "x86_64")]
 fn narrow(n: u64) -> usize {
@@ -202,7 +199,7 @@ mod tests {
         (used, numbers.docs().to_vec(), numbers.distances().to_vec())
     }
 
-    /// Codewords of all lengths up to five, cut off anywhere, and whatever lies behind them.
+    /// Codewords of all lengths up to five, cut off anywhere, followed by any bytes.
     #[test]
     fn both_ways_of_decoding_are_one() {
         let mut state = 1_u32;

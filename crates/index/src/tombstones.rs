@@ -1,11 +1,10 @@
-//! Which documents of a segment are deleted.
+//! The deleted documents of a segment.
 //!
-//! A segment never changes; what is deleted from it stands in a file beside its own, one for each
-//! generation that deleted anything: `tombstones-<generation>`, with one bit a document, the least
-//! significant of the first byte for document 0, set if it is deleted. The manifest names the file that
-//! counts. Merging leaves deleted documents out.
+//! A segment never changes. Deletions are in an additional file, one for each generation that deleted anything:
+//! `tombstones-<generation>`. It has one bit per document, set if it is deleted; the lowest bit of the first byte
+//! is document 0. The manifest names the current file. Merging drops deleted documents.
 //!
-//! **Invariant.** As many bits are set as the manifest says, and none behind the last document.
+//! **Invariant.** The number of set bits is the count in the manifest, and no bit after the last document is set.
 
 use crate::disk::Disk;
 use crate::envelope::{FileWriter, Kind, Stamp};
@@ -14,21 +13,21 @@ use crate::{DocId, IndexError};
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// How many documents are counted at a time, for [`Places`].
+/// Documents per entry of [`Places`].
 const STRIDE: usize = 512;
 
-/// What the manifest says of the deleted documents of a segment.
+/// The manifest's entry for the deleted documents of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TombstonesMeta {
-    /// The generation that deleted last.
+    /// The last generation that deleted documents.
     pub(crate) generation: u64,
-    /// How many documents are deleted.
+    /// Number of deleted documents.
     pub(crate) count: u32,
     pub(crate) stamp: Stamp,
 }
 
 impl TombstonesMeta {
-    /// The name of the file in the folder of the segment.
+    /// The file name in the folder of the segment.
     pub(crate) fn file_name(&self) -> String {
         file_name(self.generation)
     }
@@ -38,14 +37,14 @@ fn file_name(generation: u64) -> String {
     format!("{}-{generation}", Kind::Tombstones.file_name())
 }
 
-/// The generation whose tombstones have that name in the folder of a segment.
+/// The generation in the name of a tombstone file.
 pub(crate) fn generation_of(name: &str) -> Option<u64> {
     let number = name.strip_prefix(Kind::Tombstones.file_name())?.strip_prefix('-')?;
     let generation = number.parse().ok()?;
     (file_name(generation) == name).then_some(generation)
 }
 
-/// The documents to be deleted from a segment, while they gather.
+/// The deleted documents of a segment, while an update adds to them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bits {
     bytes: Vec<u8>,
@@ -53,7 +52,7 @@ pub(crate) struct Bits {
 }
 
 impl Bits {
-    /// Those that are deleted already, from a segment of `doc_count` documents.
+    /// Copies the deleted documents of a segment with `doc_count` documents.
     pub(crate) fn of(deleted: Deleted<'_>, doc_count: u32) -> Bits {
         let mut bytes = deleted.bits.to_vec();
         bytes.resize((doc_count as usize).div_ceil(8), 0);
@@ -61,14 +60,14 @@ impl Bits {
         Bits { bytes, count }
     }
 
-    /// Deletes a document that the segment has.
+    /// Deletes a document, which must exist.
     pub(crate) fn set(&mut self, doc: DocId) {
         let (byte, bit) = (&mut self.bytes[doc.0 as usize / 8], 1 << (doc.0 % 8));
         self.count += u32::from(*byte & bit == 0);
         *byte |= bit;
     }
 
-    /// Writes them beside the files of the segment.
+    /// Writes the bits into the folder of the segment.
     pub(crate) fn write(
         &self,
         disk: &Disk,
@@ -82,18 +81,16 @@ impl Bits {
     }
 }
 
-/// The file, open for reading.
 #[derive(Debug)]
 pub(crate) struct Tombstones {
     file: MappedFile,
     count: u32,
-    /// All of them, once they have been asked for: who counts those before a document counts the same bits again and
-    /// again, also if somebody writes to the file meanwhile.
+    /// A copy of all bits, made on first use. Numbering documents counts the bits repeatedly and needs the same
+    /// answer each time, even if somebody writes to the file.
     bits: OnceLock<Box<[u8]>>,
 }
 
 impl Tombstones {
-    /// Opens what the manifest names.
     pub(crate) fn open(
         folder: &Path,
         meta: &TombstonesMeta,
@@ -115,7 +112,6 @@ impl Tombstones {
         self.count
     }
 
-    /// All of them, verified.
     pub(crate) fn deleted(&self) -> Result<Deleted<'_>, IndexError> {
         if let Some(bits) = self.bits.get() {
             return Ok(Deleted { bits });
@@ -124,7 +120,7 @@ impl Tombstones {
         Ok(Deleted { bits: self.bits.get_or_init(|| bytes.into()) })
     }
 
-    /// Holds the file against the manifest.
+    /// Compares the file with the manifest.
     pub(crate) fn verify(&self, doc_count: u32) -> Result<(), IndexError> {
         let deleted = self.deleted()?;
         let inside = (0..doc_count).filter(|&doc| deleted.contains(DocId(doc))).count();
@@ -139,18 +135,18 @@ impl Tombstones {
 /// The deleted documents of a segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Deleted<'a> {
-    /// Empty if none is.
+    /// Empty if no document is deleted.
     bits: &'a [u8],
 }
 
 impl Deleted<'_> {
-    /// Whether a document is deleted.
+    /// Returns whether a document is deleted.
     #[inline]
     pub fn contains(self, doc: DocId) -> bool {
         self.bits.get(doc.0 as usize / 8).is_some_and(|byte| byte >> (doc.0 % 8) & 1 == 1)
     }
 
-    /// Where the other documents are once these are gone.
+    /// Prepares [`Places::of`]: the numbers of the remaining documents.
     pub(crate) fn places(self) -> Places {
         let mut sum = 0;
         let before = self.bits.chunks(STRIDE / 8).map(|stride| {
@@ -162,14 +158,14 @@ impl Deleted<'_> {
     }
 }
 
-/// For each document of a segment that is not deleted, how many such ones come before it.
+/// Maps a document that is not deleted to its number among those.
 pub(crate) struct Places {
-    /// How many are deleted before each [`STRIDE`] of documents.
+    /// Number of deleted documents before each [`STRIDE`] of documents.
     before: Vec<u32>,
 }
 
 impl Places {
-    /// The place of a document; `deleted` is what this was made from.
+    /// The new number of a document. `deleted` must be the set that this was made from.
     pub(crate) fn of(&self, deleted: Deleted<'_>, doc: DocId) -> u32 {
         let at = doc.0 as usize;
         let Some(before) = self.before.get(at / STRIDE) else { return doc.0 };

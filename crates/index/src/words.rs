@@ -1,23 +1,19 @@
-//! The words of a text on their way to their lists, some at a time.
+//! Collects the words of a text, so that memory accesses of several words overlap.
 //!
-//! Where a word leads to stands in a place of the memo that is seldom at hand, and so does the list. One
-//! after the other they would be waited for; here the place of a word is asked for when it comes, and
-//! looked at when some more have come; then their lists are asked for.
+//! The memo entry of a word and its list are seldom in the cache. The entry is prefetched when the word arrives,
+//! and read after some more words have arrived. Then the list is prefetched.
 //!
-//! What does not live here: where a text has its words, and what their terms are.
-//!
-//! **Invariant.** Occurrences come to the batch in the order in which they were pushed, all of them by the
-//! time a [`FieldWords`] is dropped.
+//! **Invariant.** Occurrences reach the batch in the order in which they were pushed, all of them before a
+//! [`FieldWords`] is dropped.
 
 use crate::memo::{Probe, WordMemo};
 use crate::{Field, IndexWriter};
 use std::ops::Range;
 
-/// How many words wait for each other.
+/// Number of words processed together.
 pub(crate) const TOGETHER: usize = 64;
 
-/// Takes the words of a text, which is a field of the document added last: see
-/// [`IndexWriter::words`].
+/// Takes the words of a text, which is a field of the last added document: see [`IndexWriter::words`].
 pub struct FieldWords<'w, 't, T: FnMut(&str, &mut String)> {
     pub(crate) writer: &'w mut IndexWriter,
     pub(crate) field: Field,
@@ -27,7 +23,7 @@ pub struct FieldWords<'w, 't, T: FnMut(&str, &mut String)> {
     pub(crate) count: usize,
 }
 
-/// A word that waits.
+/// A buffered word.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Occurrence {
     pub(crate) probe: Probe,
@@ -37,11 +33,11 @@ pub(crate) struct Occurrence {
 }
 
 impl<T: FnMut(&str, &mut String)> FieldWords<'_, '_, T> {
-    /// Adds an occurrence of the term of the word in that range of the text.
+    /// Adds an occurrence of the term of a word, given its range in the text.
     ///
     /// # Panics
-    /// If there is no such range, or it does not begin and end between characters; perhaps at a later push only, or
-    /// when this is dropped.
+    /// If the range is not inside the text or does not lie on character boundaries. The panic may come at a later
+    /// push or at the drop.
     #[inline]
     pub fn push(&mut self, word: Range<usize>, position: u32) {
         let Range { start, end } = word;
@@ -56,7 +52,7 @@ impl<T: FnMut(&str, &mut String)> FieldWords<'_, '_, T> {
 
     #[inline(never)]
     fn flush(&mut self) {
-        // Taken first: should it panic, the drop does not do it again.
+        // Take first, so that after a panic the drop does not repeat it.
         let waiting = &self.waiting[..std::mem::take(&mut self.count)];
         self.writer.push_words(self.field, self.text, waiting, &mut self.term);
     }

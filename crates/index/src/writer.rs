@@ -1,20 +1,20 @@
-//! Builds the next generation of an index, and puts it in the place of the last one.
+//! Builds the next generation of an index and replaces the last one with it.
 //!
-//! Documents gather in a [`Batch`]; when it is as large as the configuration allows it becomes a
-//! segment on disk. Segments are merged as `policy.rs` says: while they are written, so that few are
-//! open at a time; at the commit, into one; and those of several commits by [`merge`].
+//! Documents are collected in a [`Batch`]. When the batch reaches the memory limit, it is written as a segment.
+//! Segments are merged as `policy.rs` says: during writing, so that few are open at a time; at the commit, into
+//! one; and those of several commits by [`merge`].
 //!
 //! ```text
 //! folder                 lock, manifest, manifest.tmp, segment-<generation>-<serial>/
 //! create, update         take the lock, remove what the manifest does not name
 //! add, term, delete      write new segments only
-//! commit                 syncs what is new, writes and syncs manifest.tmp, renames it
+//! commit                 syncs new files, writes and syncs manifest.tmp, renames it
 //! ```
 //!
-//! **Invariant.** Until the rename the folder holds the old generation, whole, and from then on the
-//! new one; whoever stops in between, however, leaves behind only what no manifest names. The writer
-//! removes that when it ends, or else the next one does, and with it what only the generation before
-//! named, whose readers have their files mapped.
+//! **Invariant.** Before the rename the folder contains the complete old generation, afterwards the complete new
+//! one. An interrupted writer leaves only files that no manifest names. The writer removes these when it ends, or
+//! else the next writer does, together with files that only the previous generation named. Readers of that have
+//! their files mapped.
 
 use crate::batch::Batch;
 use crate::disk::Disk;
@@ -30,36 +30,36 @@ use std::fs::{self, File};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// A batch has addresses of 32 bits; between two documents this much of them may be taken.
+/// A batch has 32-bit addresses, and a single document may use many of them.
 const BATCH_BYTES_MAX: usize = 3 << 30;
-/// Every document is before [`END`](crate::END).
+/// Every document id is less than [`END`](crate::END).
 const DOCS_MAX: u32 = u32::MAX;
-/// What is wrong with terms that come first.
+/// A term was added before the first document.
 const EARLY: IndexError = IndexError::Misuse { doc: 0, what: "a term comes before its document" };
-/// Its name is taken for as long as a writer lives.
+/// The lock file, locked as long as a writer lives.
 const LOCK: &str = "lock";
 
 /// How an index is built.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How much memory building may take: so much of postings is gathered before they go to disk. They do
-    /// so between two documents, so that one document can exceed it by its own size.
+    /// Memory for building: a batch of this size is written to disk. That happens between documents, so one
+    /// document can exceed the limit by its own size.
     pub memory_bytes: usize,
-    /// How the distances of documents are coded.
+    /// Code of the document gaps.
     pub docs_code: StreamCode,
-    /// How frequencies are coded.
+    /// Code of the frequencies.
     pub freqs_code: StreamCode,
-    /// How the distances of positions are coded.
+    /// Code of the position gaps.
     pub positions_code: StreamCode,
     /// When the segments of several commits are merged.
     pub merge: MergePolicy,
-    /// How the documents of an index that is built from nothing are numbered.
+    /// How documents are numbered in an index that is built from scratch.
     pub order: DocOrder,
-    /// That of block maxima and champions: those of BM25 with as great a *b* are bounded best.
+    /// Slope of block maxima and champions. The bounds are tightest for BM25 with a *b* of the same value.
     #[serde(skip)]
     pub slope: Slope,
-    /// How many threads build; with 0 as many as there are processors. The index is the same.
+    /// Number of threads for building; 0 means one per processor. The index does not depend on it.
     pub threads: usize,
 }
 
@@ -80,7 +80,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// How many threads build, one at least.
+    /// Number of threads for building, at least one.
     pub fn thread_count(&self) -> usize {
         match self.threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -94,14 +94,13 @@ impl Config {
     }
 }
 
-/// Takes the documents of one generation, in the order in which they are to be numbered: all of them, or
-/// those by which it differs from the one before.
+/// Writes one generation: takes its documents in order, or the changes from the previous generation.
 ///
-/// Dropped without a commit, or after an error, it leaves the index as it was.
+/// If dropped without a commit, or after an error, it leaves the index unchanged.
 pub struct IndexWriter {
     disk: Disk,
     dir: PathBuf,
-    /// Held, not used: the lock ends with it.
+    /// Held only for its lock.
     _lock: File,
     memory_bytes: usize,
     codes: StreamCodes,
@@ -110,38 +109,36 @@ pub struct IndexWriter {
     order: DocOrder,
     threads: usize,
     generation: u64,
-    /// The serial of the next segment.
+    /// Serial number of the next segment.
     serial: u64,
-    /// How many documents there are, kept and added.
+    /// Number of documents, kept and added.
     doc_count: u32,
     added: u32,
     batch: Batch,
-    /// Where the records of the batch go; there once it has a document.
+    /// Takes the records of the batch; `None` while the batch is empty.
     segment: Option<SegmentWriter>,
-    /// The segments of the generation before, each with what is deleted from it now, if that has changed.
+    /// Segments of the previous generation, each with its deleted documents if they changed.
     kept: Vec<(SegmentMeta, Option<Bits>)>,
-    /// The segments written so far.
     written: Vec<SegmentMeta>,
     state: State,
 }
 
-/// Whether a writer can go on.
 enum State {
     Sound,
-    /// Something went wrong that nobody has been told yet.
+    /// An error that has not been returned yet.
     Failing(IndexError),
-    /// They have been told.
+    /// The error has been returned.
     Failed,
 }
 
 impl IndexWriter {
-    /// Begins a generation in a folder, which is made if need be, and removes what earlier ones and
-    /// those that were never committed have left there. It has the documents that will be added, no others.
+    /// Starts a generation with only the documents that will be added. Creates the folder if needed, and removes
+    /// files that the manifest does not name.
     pub fn create(dir: &Path, config: &Config) -> Result<IndexWriter, IndexError> {
         IndexWriter::create_on(Disk::default(), dir, config)
     }
 
-    /// The same, but it also keeps the documents of the generation before that are not
+    /// Starts a generation that keeps the documents of the previous one, except those
     /// [deleted](IndexWriter::delete).
     pub fn update(dir: &Path, config: &Config) -> Result<IndexWriter, IndexError> {
         IndexWriter::update_on(Disk::default(), dir, config)
@@ -150,7 +147,7 @@ impl IndexWriter {
     fn update_on(disk: Disk, dir: &Path, config: &Config) -> Result<IndexWriter, IndexError> {
         let mut writer = IndexWriter::create_on(disk, dir, config)?;
         let last = Manifest::read(dir)?;
-        // Only what is built from nothing is put into an order of its own.
+        // Only an index built from scratch is reordered.
         writer.order = DocOrder::Url;
         writer.kept = last.segments.into_iter().map(|meta| (meta, None)).collect();
         let kept: u64 = writer.kept.iter().map(|(meta, _)| u64::from(meta.doc_count)).sum();
@@ -190,8 +187,8 @@ impl IndexWriter {
         })
     }
 
-    /// Leaves a document of the generation before out of this one: document `doc` of its segment number
-    /// `segment`. One that is deleted already stays so.
+    /// Deletes document `doc` of segment number `segment` of the previous generation. Deleting it twice has no
+    /// effect.
     pub fn delete(&mut self, segment: usize, doc: DocId) -> Result<(), IndexError> {
         self.check()?;
         let Some((meta, bits)) = self.kept.get_mut(segment).filter(|of| doc.0 < of.0.doc_count)
@@ -210,9 +207,8 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Begins a document; the terms that follow are its terms. Returns how many have been added before it,
-    /// which is its number in the one segment that [`IndexWriter::commit`] makes of them, unless it orders
-    /// them anew.
+    /// Starts a document; the terms that follow belong to it. Returns the number of documents added before. That
+    /// is its number in the segment that [`IndexWriter::commit`] makes of them, unless it reorders them.
     pub fn add(&mut self, record: &DocRecord) -> Result<DocId, IndexError> {
         self.check()?;
         let added = self.try_add(record);
@@ -222,12 +218,12 @@ impl IndexWriter {
         added
     }
 
-    /// Adds an occurrence of a term to the document added last.
+    /// Adds an occurrence of a term to the last added document.
     ///
-    /// The positions of a term in a field of a document must not descend, and a term has at most
-    /// [`TERM_BYTES_MAX`](crate::TERM_BYTES_MAX) bytes. It cannot fail; what was wrong with its
-    /// arguments comes out of the next [`add`](IndexWriter::add) or [`commit`](IndexWriter::commit).
-    /// One with [`FILTER_MARK`](crate::FILTER_MARK) in it adds nothing to the length of the field.
+    /// The positions of a term in a field of a document must not descend. A term has at most
+    /// [`TERM_BYTES_MAX`](crate::TERM_BYTES_MAX) bytes. This method does not fail; the next
+    /// [`add`](IndexWriter::add) or [`commit`](IndexWriter::commit) returns the error. A term with
+    /// [`FILTER_MARK`](crate::FILTER_MARK) does not add to the length of the field.
     pub fn term(&mut self, field: Field, term: &str, position: u32) {
         if !matches!(self.state, State::Sound) {
             return;
@@ -242,11 +238,11 @@ impl IndexWriter {
         }
     }
 
-    /// Takes the words of `text`, each as an occurrence of the term that `term` appends to its second
-    /// argument, as [`term`](IndexWriter::term) does.
+    /// Takes the words of `text`. `term` appends the term of a word to its second argument. Each word is added as
+    /// if by [`term`](IndexWriter::term).
     ///
-    /// Words are remembered: `term` is asked only if the word did not come of late, and has to answer the
-    /// same for the same word whenever it is asked.
+    /// Words are cached: `term` is called only for words that are not in the cache. It must always return the same
+    /// term for the same word.
     ///
     /// ```
     /// # use index::{Config, DocRecord, Field, IndexWriter};
@@ -269,7 +265,7 @@ impl IndexWriter {
         FieldWords { writer: self, field, text, term, waiting, count: 0 }
     }
 
-    /// A word comes soon that is looked for there.
+    /// Prefetches the memo entry of a word that comes soon.
     #[inline]
     pub(crate) fn expect_word(&self, probe: Probe) {
         self.batch.expect_word(probe);
@@ -295,7 +291,7 @@ impl IndexWriter {
         }
     }
 
-    /// Adds a segment that somebody else fills, behind the documents added so far.
+    /// Adds a segment that `fill` writes, after the documents added so far.
     pub(crate) fn add_segment(
         &mut self,
         fill: impl FnOnce(SegmentWriter, StreamCodes) -> Result<SegmentMeta, IndexError>,
@@ -310,12 +306,12 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Makes the documents added so far the index, and returns the number of its generation. `source`
-    /// is for the caller to recognise what the index was built from.
+    /// Publishes the documents added so far and returns the number of the generation. `source` lets the caller
+    /// recognise what the index was built from.
     ///
-    /// After an error the old generation stands as it was, except if the error came from the last
-    /// sync, which follows the rename: then the new one stands, whole, but a power failure may bring
-    /// back the old.
+    /// After an error the old generation is unchanged. The only exception is an error in the last sync, which
+    /// follows the rename: then the new generation is in place, complete, but a power failure may bring back the
+    /// old one.
     pub fn commit(mut self, source: &str) -> Result<u64, IndexError> {
         self.check()?;
         if source.len() > SOURCE_BYTES_MAX {
@@ -344,7 +340,7 @@ impl IndexWriter {
         self.publish(source, segments)
     }
 
-    /// Puts the documents of a segment of this generation into an order in which their gaps are small.
+    /// Reorders the documents of a new segment to make gaps small.
     fn reorder(&mut self, number: usize) -> Result<(), IndexError> {
         let meta = self.once_more(|writer| {
             let segment = Segment::open(&writer.dir, &writer.written[number])?;
@@ -358,7 +354,7 @@ impl IndexWriter {
         self.disk.remove(&self.dir.join(before.id.folder_name()))
     }
 
-    /// Merges segments of the generation before as the policy says; `false` if there is nothing to do.
+    /// Merges segments of the previous generation as the policy says. Returns `false` if there is nothing to do.
     fn merge_kept(&mut self) -> Result<bool, IndexError> {
         self.written = std::mem::take(&mut self.kept).into_iter().map(|(meta, _)| meta).collect();
         let mut merged = false;
@@ -369,7 +365,7 @@ impl IndexWriter {
         Ok(merged)
     }
 
-    /// Makes these segments the index.
+    /// Writes the manifest with these segments.
     fn publish(self, source: &str, mut segments: Vec<SegmentMeta>) -> Result<u64, IndexError> {
         segments.retain(|meta| meta.doc_count > 0);
         if segments.len() as u64 > SEGMENTS_MAX {
@@ -392,7 +388,7 @@ impl IndexWriter {
         Ok(self.generation)
     }
 
-    /// The error that nobody has been told, or that there was one.
+    /// Returns the pending error, or an error that the writer has failed.
     fn check(&mut self) -> Result<(), IndexError> {
         match std::mem::replace(&mut self.state, State::Failed) {
             State::Sound => {
@@ -432,7 +428,7 @@ impl IndexWriter {
         SegmentWriter::create(&self.disk, &self.dir, id, self.slope)
     }
 
-    /// Makes a segment of the batch, and merges where there are many.
+    /// Writes the batch as a segment, and merges if there are too many segments.
     fn flush(&mut self) -> Result<(), IndexError> {
         let Some(segment) = self.segment.take() else { return Ok(()) };
         let batch = std::mem::replace(&mut self.batch, Batch::new(self.memory_bytes));
@@ -448,7 +444,7 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Merges neighbours into one, and removes them unless the last manifest names them.
+    /// Merges neighbours into one segment. Removes them unless the last manifest names them.
     fn merge_range(&mut self, range: Range<usize>) -> Result<(), IndexError> {
         let merged = self.once_more(|writer| {
             let out = writer.create_segment()?;
@@ -465,8 +461,8 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Makes a segment of others, a second time if that finds damage: somebody may have touched a file and left it as it
-    /// was, and then it is whole when it is opened again.
+    /// Makes a segment of others, and tries again after damage. Somebody may have touched a file and restored it;
+    /// then the second try succeeds.
     fn once_more(
         &mut self,
         make: impl Fn(&mut IndexWriter) -> Result<SegmentMeta, IndexError>,
@@ -479,16 +475,16 @@ impl IndexWriter {
 }
 
 impl Drop for IndexWriter {
-    /// Removes what no manifest names: what was never committed, or what the generation before alone had. What
-    /// cannot be removed now is removed by the next writer.
+    /// Removes files that no manifest names: uncommitted ones, and those that only the previous generation had.
+    /// Errors are ignored; the next writer tries again.
     fn drop(&mut self) {
         self.segment = None;
         let _ = clean(&self.disk, &self.dir);
     }
 }
 
-/// Merges segments of the newest generation as the policy says, and makes of them the next one, with the
-/// same documents and the same source. `None` if there is nothing to merge.
+/// Merges segments of the newest generation as the policy says, and commits the result as the next generation. It
+/// has the same documents and source. Returns `None` if there is nothing to merge.
 pub fn merge(dir: &Path, config: &Config) -> Result<Option<u64>, IndexError> {
     merge_on(Disk::default(), dir, config)
 }
@@ -520,11 +516,10 @@ fn too_many_documents() -> IndexError {
     }
 }
 
-/// Removes what the manifest does not name; returns the greatest number of a generation, zero if
-/// there is none.
+/// Removes what the manifest does not name. Returns the greatest generation number, or zero.
 ///
-/// If there is a manifest that cannot be read, whether damaged or of another version, its segments
-/// are not known: then all stay until the one that is being built has taken its place.
+/// If the manifest is damaged or of another version, its segments are unknown. Then all files stay until the next
+/// commit has replaced the manifest.
 fn clean(disk: &Disk, dir: &Path) -> Result<u64, IndexError> {
     let named = match Manifest::read(dir) {
         Ok(manifest) => Some(manifest),
@@ -556,7 +551,7 @@ fn clean(disk: &Disk, dir: &Path) -> Result<u64, IndexError> {
     Ok(last)
 }
 
-/// The last generation that deleted anything from a segment, zero if none did.
+/// The last generation that deleted documents of a segment; zero if none did.
 fn last_deletion(folder: &Path) -> Result<u64, IndexError> {
     let mut last = 0;
     for entry in fs::read_dir(folder).map_err(IndexError::io(folder))? {
@@ -566,7 +561,7 @@ fn last_deletion(folder: &Path) -> Result<u64, IndexError> {
     Ok(last)
 }
 
-/// Removes the tombstones of a segment that the manifest does not name.
+/// Removes tombstone files that the manifest does not name.
 fn clean_tombstones(
     disk: &Disk,
     folder: &Path,
@@ -594,7 +589,7 @@ mod tests {
     use std::fs::File;
     use std::time::{Duration, SystemTime};
 
-    /// Builds an index of `count` documents, a segment each, on a disk that may fail.
+    /// Builds an index of `count` documents, one per segment, on a disk that may fail.
     fn build(disk: Disk, dir: &Path, count: u32) -> Result<u64, IndexError> {
         let mut writer =
             IndexWriter::create_on(disk, dir, &Config { memory_bytes: 0, ..Config::default() })?;
@@ -606,7 +601,7 @@ mod tests {
         writer.commit(&count.to_string())
     }
 
-    /// Asserts that there is an index, that it is whole, and returns how many documents it has.
+    /// Checks that the index is valid and returns its number of documents.
     fn check(dir: &Path) -> u32 {
         let index = Index::open(dir).expect("there is always an index");
         index.verify().expect("it is whole");
@@ -621,8 +616,8 @@ mod tests {
         count
     }
 
-    /// The *n*-th call to the disk fails, and then, in another run, all from the *n*-th on, which is
-    /// what a full disk or a kill looks like: for *n* = 0, 1, … until nothing fails any more.
+    /// Makes the *n*-th disk call fail, and in another run all calls from the *n*-th on, like a full disk or a
+    /// kill: for *n* = 0, 1, … until nothing fails.
     #[test]
     fn whichever_call_fails_the_old_generation_or_the_new_one_is_there() {
         for lasting in [false, true] {
@@ -632,7 +627,7 @@ mod tests {
             for n in 0.. {
                 let failing = n..if lasting { u64::MAX } else { n + 1 };
                 let disk = Disk { failing, ..Disk::default() };
-                // Three are merged, so that all kinds of calls are among them.
+                // Merge three, so that all kinds of calls occur.
                 let built = build(disk, dir.path(), 3);
                 let found = check(dir.path());
                 if built.is_ok() {
@@ -680,7 +675,7 @@ mod tests {
         }
     }
 
-    /// Brings the index from 2 documents to 3: one is deleted, one comes twice, and all are merged.
+    /// Updates the index from 2 documents to 3: deletes one, adds two, and merges all.
     fn update(disk: &Disk, dir: &Path) -> Result<(), IndexError> {
         let config = Config { memory_bytes: 0, merge: MergePolicy::One, ..Config::default() };
         let mut writer = IndexWriter::update_on(disk.clone(), dir, &config)?;
@@ -718,13 +713,12 @@ mod tests {
         }
     }
 
-    /// Which call is which is told by the path in the error when it is the one that fails: at the end
-    /// come the syncs, and only then the rename.
+    /// Each failing call is identified by the path in its error. The syncs come last, and only then the rename.
     #[test]
     fn everything_is_synced_before_the_rename_and_the_rename_after_it() {
         let root = tempfile::tempdir().expect("a folder");
         let path_of_call = |n: u64| {
-            // Each time in a folder of its own, so that the calls are the same ones.
+            // Use the same folder each time, so that the calls are the same.
             let dir = root.path().join("index");
             let disk = Disk { failing: n..n + 1, ..Disk::default() };
             let built = build(disk, &dir, 1);
