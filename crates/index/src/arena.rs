@@ -329,7 +329,7 @@ fn with_length(spread: u64, n: u64) -> Codeword {
     (spread | 0x8080_8080_8080_8080 & ((1 << (8 * more)) - 1), more + 1)
 }
 
-/// The number whose codeword, of five bytes at most, `word` begins with, and the length of that.
+/// Decodes the codeword, of at most five bytes, at the start of `word`. Returns the number and the codeword's length.
 #[inline]
 pub(crate) fn number(word: u64) -> (u64, usize) {
     // The lowest byte whose highest bit is not set is the last.

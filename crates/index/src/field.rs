@@ -34,6 +34,7 @@ impl Field {
         }
     }
 
+    /// The field of that name, if there is one.
     pub fn from_name(name: &str) -> Option<Field> {
         Field::ALL.into_iter().find(|field| field.name() == name)
     }

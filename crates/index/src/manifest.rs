@@ -13,11 +13,11 @@
 //!                    (`tombstones-<generation>`), its length and the CRC-32 of its footer
 //! ```
 //!
-//! The files are in the order of [`Kind::SEGMENT`]. All segments together have fewer than 2³² documents, and a
-//! sum of lengths is no more than 2³² – 1 for each document, so that whoever adds up sums keeps within 64 bits.
+//! The files are in the order of [`Kind::SEGMENT`]. All segments together have fewer than 2³² documents. A sum of
+//! lengths is at most 2³² – 1 per document, so adding up these sums does not overflow 64 bits.
 //!
-//! **Invariant.** The manifest that is there under its name is whole, and everything it names is on
-//! disk: it is written last, under another name, synced, and renamed.
+//! **Invariant.** The file named `manifest` is complete, and every file that it names is on disk: the manifest is
+//! written last, under another name, synced, and renamed.
 
 use crate::disk::Disk;
 use crate::envelope::{FileWriter, Kind, Stamp};
@@ -30,18 +30,18 @@ use codes::vbyte;
 use std::io;
 use std::path::Path;
 
-/// The name under which the next manifest is written.
+/// The temporary name of the next manifest.
 pub(crate) const TEMPORARY: &str = "manifest.tmp";
 
-/// The most segments: a reader has seven files of each open.
+/// Largest number of segments: a reader keeps seven files of each open.
 pub(crate) const SEGMENTS_MAX: u64 = 1024;
-/// The longest source.
+/// Longest source.
 pub(crate) const SOURCE_BYTES_MAX: usize = 1 << 20;
 
-/// The number of a code that is none: positions are not kept.
+/// The code number that means "no positions".
 const NO_CODE: u8 = 127;
 
-/// What the manifest says.
+/// Contents of the manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Manifest {
     pub(crate) generation: u64,
@@ -69,7 +69,7 @@ impl Manifest {
         }
     }
 
-    /// The source of the index of a folder, which stands at the same place in every version.
+    /// Reads the source of the index in a folder. It is at the same place in every format version.
     pub(crate) fn read_source(folder: &Path) -> Result<String, IndexError> {
         let path = folder.join(Kind::Manifest.file_name());
         let file = MappedFile::open_of_any_version(&path, Kind::Manifest, None)?;
@@ -79,7 +79,7 @@ impl Manifest {
         source.ok_or_else(|| file.damaged(0, "not a manifest"))
     }
 
-    /// Puts this manifest in the place of the one that is there. The files it names must be on disk.
+    /// Replaces the manifest. The files that it names must be on disk.
     pub(crate) fn replace(&self, disk: &Disk, folder: &Path) -> Result<(), IndexError> {
         let temporary = folder.join(TEMPORARY);
         let mut file = FileWriter::create(disk, &temporary, Kind::Manifest)?;
@@ -139,13 +139,13 @@ impl Manifest {
     }
 }
 
-/// What a manifest of any version begins with: its generation and its source.
+/// Parses the part that is common to all format versions: the generation and the source.
 fn parse_source(rest: &mut &[u8]) -> Option<(u64, String)> {
     let generation = vbyte::read(rest)?;
     let source_bytes = usize::try_from(vbyte::read(rest)?).ok()?;
     let (source, behind) = rest.split_at_checked(source_bytes)?;
     *rest = behind;
-    // Of a copy, which nobody can write to.
+    // Validate a copy, which nobody else can write to.
     Some((generation, String::from_utf8(source.to_vec()).ok()?))
 }
 

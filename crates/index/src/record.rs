@@ -26,7 +26,9 @@ pub const RECORD_BYTES_MAX: usize = 1 << 20;
 /// What a result shows, and the identity of the document's contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DocRecord {
+    /// The address of the document.
     pub url: String,
+    /// The title of the document.
     pub title: String,
     /// ISO 639-1 code of its language, or empty.
     pub language: String,

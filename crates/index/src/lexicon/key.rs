@@ -1,51 +1,51 @@
 //! The key of a term: the number of its field, one byte, and then its own bytes.
 //!
-//! What lives here: keys as they are looked up ([`Key`]), and as a number that compares as they do
-//! ([`beginning`]); what all keys of a bucket begin with ([`Prefix`]), and numbers to look among ([`Ascending`]). What
-//! does not: how keys are stored (`block.rs`).
+//! What lives here: keys to look up ([`Key`]); the first bytes of a key as a number with the same order
+//! ([`beginning`]); the common prefix of a bucket's keys ([`Prefix`]); sorted numbers to search ([`Ascending`]).
+//! How keys are stored is in `block.rs`.
 //!
 //! **Invariant.** Keys of terms compare as bytes as (field, term) do.
 
 use crate::Field;
 use codes::symbols::Needle;
 
-/// Keys of up to so many bytes need no memory of their own.
+/// Keys of at most this size need no allocation.
 const SHORT_BYTES: usize = 8 * WORDS;
-/// As many words.
+/// The same size in 64-bit words.
 const WORDS: usize = 4;
 
-/// What a term that is no word has in it: one that says of a whole document what it is, to choose documents by. It
-/// counts in no length.
+/// Marks a filter: a term that describes the whole document and only selects documents. It does not count in any
+/// length.
 pub const FILTER_MARK: &str = "::";
 
-/// Whether the term of a key is a filter.
+/// Returns whether the term of a key is a filter.
 pub(crate) fn is_filter(key: &[u8]) -> bool {
     key.windows(FILTER_MARK.len()).any(|bytes| bytes == FILTER_MARK.as_bytes())
 }
 
-/// Puts in `key` the key of a term.
+/// Sets `key` to the key of a term.
 pub(crate) fn set_key(key: &mut Vec<u8>, field: Field, term: &str) {
     key.clear();
     key.push(field.number());
     key.extend_from_slice(term.as_bytes());
 }
 
-/// A key to look up, with what must be behind it.
+/// A key to look up, with padding.
 #[derive(Debug)]
 pub(crate) struct Key {
     short: [u8; SHORT_BYTES + Needle::PADDING],
-    /// Empty if it fits the other.
+    /// Empty if the key fits into `short`.
     long: Vec<u8>,
     length: usize,
 }
 
 impl Key {
-    /// No key at all.
+    /// The empty key.
     pub(crate) const EMPTY: Key =
         Key { short: [0; SHORT_BYTES + Needle::PADDING], long: Vec::new(), length: 0 };
 
-    /// Makes it the key of a term; it was [`Key::EMPTY`]. There is no way to make a new one that is handed over: what
-    /// was just written in words would wait to be copied as a whole.
+    /// Sets an empty key to that of a term. It works in place: moving a new key would stall on copying words that
+    /// were just stored.
     #[inline]
     pub(crate) fn set(&mut self, field: Field, term: &str) {
         self.length = 1 + term.len();
@@ -71,8 +71,8 @@ impl Key {
     }
 }
 
-/// The words of the key of a term that has so few bytes, zeros behind its end: by reads that overlap, as many for each
-/// length of eight or more. Which pieces a copy would be made of cannot be foreseen.
+/// The words of a short key, padded with zeros. Overlapping loads, the same number for every length of eight or
+/// more; a copy would branch on the length.
 #[inline]
 fn words(field: u8, term: &[u8]) -> [u64; WORDS] {
     let mut before = u64::from(field) << 56;
@@ -100,38 +100,38 @@ fn words(field: u8, term: &[u8]) -> [u64; WORDS] {
     })
 }
 
-/// The first eight bytes of a key, zeros behind its end, as a number that compares as they do.
+/// The first eight bytes of a key, padded with zeros, as a big-endian number.
 #[inline]
 pub(crate) fn beginning(key: &[u8]) -> u64 {
     codes::fixed::eight(key, 0).swap_bytes()
 }
 
-/// The first sixteen bytes of a key, zeros behind its end, as two numbers that compare as they do.
+/// The first sixteen bytes of a key, padded with zeros, as two big-endian numbers.
 pub(super) fn long_beginning(key: &[u8]) -> (u64, u64) {
     (beginning(key), beginning(key.get(8..).unwrap_or_default()))
 }
 
-/// What all keys of a bucket begin with, eight bytes at most.
+/// The common prefix of all keys of a bucket, at most eight bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Prefix {
-    /// Its bytes and zeros, as [`beginning`] has them, and ones in place of its bytes.
+    /// The prefix as a big-endian number, and a mask of its bytes.
     beginning: u64,
     mask: u64,
     length: usize,
 }
 
 impl Prefix {
-    /// The longest.
+    /// Longest prefix.
     pub(super) const BYTES_MAX: usize = 8;
 
-    /// The first bytes of a key that begins so; `None` if they are too many.
+    /// The first `length` bytes of `beginning`; `None` if `length` is too great.
     pub(super) fn new(beginning: u64, length: usize) -> Option<Prefix> {
         let behind = Self::BYTES_MAX.checked_sub(length)?;
         let mask = if length == 0 { 0 } else { u64::MAX << (8 * behind) };
         Some(Prefix { beginning: beginning & mask, mask, length })
     }
 
-    /// What all keys from one to another begin with.
+    /// The common prefix of all keys from `first` to `last`.
     pub(super) fn of_all(first: &[u8], last: &[u8]) -> Prefix {
         let common = first.iter().zip(last).take_while(|(a, b)| a == b).count();
         Prefix::new(beginning(first), common.min(Self::BYTES_MAX)).unwrap_or_default()
@@ -142,20 +142,20 @@ impl Prefix {
         self.length
     }
 
-    /// Its bytes, and zeros.
+    /// The prefix, padded with zeros.
     pub(super) fn bytes(self) -> [u8; Self::BYTES_MAX] {
         self.beginning.to_be_bytes()
     }
 
-    /// Whether a key that is not shorter begins with it.
+    /// Returns whether a key, which must not be shorter, begins with this prefix.
     #[inline]
     pub(super) fn is_of(self, key: Needle<'_>) -> bool {
         (key.eight(0) ^ self.beginning) & self.mask == 0
     }
 }
 
-/// Ascending pairs of numbers to look among: the upper ones of all, those of every eighth, and the lower ones. Those
-/// looked at together do not wait for each other, as they would in halving.
+/// A sorted array of pairs. It has the upper numbers of all pairs, those of every eighth, and the lower numbers.
+/// The comparisons of a search are independent of each other, unlike in a bisection.
 #[derive(Debug)]
 pub(super) struct Ascending {
     firsts: Box<[u64]>,
@@ -165,12 +165,12 @@ pub(super) struct Ascending {
 
 const EIGHT: usize = 8;
 
-/// A line of memory.
+/// A cache line.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Eight([u64; EIGHT]);
 
-/// Of more than so many it is as well to halve.
+/// With more entries than this, bisection is as fast.
 const FIRSTS_MAX: usize = 64;
 
 impl Ascending {
@@ -185,8 +185,8 @@ impl Ascending {
         Ascending { firsts: firsts.collect(), eights: eights.collect(), lower: lower.into() }
     }
 
-    /// How many are not greater than a pair, and whether the last of these equals it. The lower number of the pair is
-    /// seldom asked for.
+    /// Counts the pairs that are at most the given one, and tells whether the last of these is equal to it.
+    /// `lower` is seldom called.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -202,7 +202,7 @@ impl Ascending {
             self.firsts.partition_point(|&first| first <= upper)
         };
         let Some(group) = behind.checked_sub(1) else { return (0, false) };
-        // What fills the last eight is greater than any that is wanted, but for the greatest.
+        // The padding of the last line is greater than any number except the greatest.
         let mut count = (EIGHT * group + within(&self.eights[group].0)).min(self.lower.len());
         if count > 0 && self.upper(count - 1) != upper {
             return (count, false);
@@ -225,7 +225,6 @@ impl Ascending {
         self.eights[at / EIGHT].0[at % EIGHT]
     }
 
-    /// The pair at a place.
     #[inline]
     pub(super) fn get(&self, at: usize) -> (u64, u64) {
         (self.upper(at), self.lower[at])

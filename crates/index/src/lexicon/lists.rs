@@ -1,16 +1,15 @@
-//! What a block of the lexicon knows of the lists of its keys.
+//! The data of the lists of a block of the lexicon.
 //!
-//! What lives here: its bytes, both ways. First the numbers of documents of all keys, which are asked for most; then
-//! where the first list begins; then the rest, list by list. Each list begins in each stream where the one before it
-//! ends.
+//! The document counts of all lists come first, because they are needed most. Then comes the start of the first
+//! list, then the rest, list by list. In each stream a list begins where the previous one ends.
 //!
-//! **Invariant.** On any bytes: no panic, and every list ends at a number that fits 64 bits.
+//! On any bytes: no panic, and the end of every list fits into 64 bits.
 
 use super::BLOCK_KEYS;
 use crate::postings::{self, Extent, Extents, List, Widths};
 use codes::vbyte;
 
-/// Appends what is known of the lists of a block in a bucket whose lists begin there.
+/// Appends the data of the lists of a block. `begins` is the start of the lists of its bucket.
 pub(super) fn write(lists: &[List], begins: [u64; 4], out: &mut Vec<u8>) {
     for list in lists {
         vbyte::write(out, u64::from(list.doc_frequency));
@@ -33,17 +32,17 @@ pub(super) fn write(lists: &[List], begins: [u64; 4], out: &mut Vec<u8>) {
     }
 }
 
-/// Where a list begins in docs, freqs, positions and skips.
+/// Start of a list in docs, freqs, positions and skips.
 pub(super) fn starts(list: &List) -> [u64; 4] {
     let Extents { docs, freqs, positions, skips } = list.extents;
     [docs, freqs, positions, skips].map(|extent| extent.start)
 }
 
-/// How many documents the list at `place` has.
+/// Number of documents of the list at `place`.
 #[inline]
 pub(super) fn doc_frequency(mut bytes: &[u8], place: usize) -> Option<u32> {
     const MORE: u64 = u64::MAX / 255 * 0x80;
-    // Mostly a byte each.
+    // Usually each count is one byte.
     let first = bytes.first_chunk().map(|&eight| u64::from_le_bytes(eight));
     if let Some(first) = first.filter(|_| place < BLOCK_KEYS)
         && first & MORE & (u64::MAX >> (8 * (BLOCK_KEYS - 1 - place))) == 0
@@ -56,17 +55,17 @@ pub(super) fn doc_frequency(mut bytes: &[u8], place: usize) -> Option<u32> {
     u32::try_from(vbyte::read(&mut bytes)?).ok()
 }
 
-/// Goes through the lists of a block.
+/// Iterates over the lists of a block.
 #[derive(Debug, Default)]
 pub(super) struct Lists<'a> {
     frequencies: &'a [u8],
     rest: &'a [u8],
-    /// Where the next one begins in docs, freqs, positions and skips.
+    /// Start of the next list in docs, freqs, positions and skips.
     begins: [u64; 4],
 }
 
 impl<'a> Lists<'a> {
-    /// Stands before the first of `count` lists in a bucket whose lists begin there.
+    /// Starts before the first of `count` lists. `begins` is the start of the lists of the bucket.
     #[inline]
     pub(super) fn read(bytes: &'a [u8], count: usize, mut begins: [u64; 4]) -> Option<Lists<'a>> {
         let mut rest = bytes;
@@ -80,12 +79,12 @@ impl<'a> Lists<'a> {
         Some(Lists { frequencies, rest, begins })
     }
 
-    /// Whether there is nothing behind the last one.
+    /// Returns whether all bytes have been read.
     pub(super) fn is_empty(&self) -> bool {
         self.frequencies.is_empty() && self.rest.is_empty()
     }
 
-    /// The list after so many others.
+    /// The list at `place`.
     pub(super) fn nth(mut self, place: usize, doc_count: u32) -> Option<List> {
         for _ in 0..place {
             self.next(doc_count)?;
@@ -116,13 +115,13 @@ impl<'a> Lists<'a> {
             positions: extent(begins[2], positions)?,
             skips: Extent { start: begins[3], bytes: 0 },
         };
-        // Most have no skips.
+        // Most lists have no skips.
         if !postings::is_short(doc_frequency) {
             let widths = Widths::new(doc_count, &extents);
             extents.skips = extent(begins[3], widths.list_bytes(doc_frequency))?;
         }
         let Extents { docs, freqs, positions, skips } = extents;
-        // No overflow: `extent` refuses such a list.
+        // No overflow: `extent` has checked the sums.
         self.begins = [docs, freqs, positions, skips].map(|extent| extent.start + extent.bytes);
         Some(List { doc_frequency, total_frequency, extents })
     }

@@ -1,39 +1,42 @@
-//! The lexicon: every (field, term) of a segment in order, and where its posting list lies.
+//! The lexicon: every (field, term) of a segment in order, and the location of its posting list.
 //!
-//! The key of a term is the number of its field, one byte, and then its own bytes. Keys lie in shards
-//! of at most 2¹⁵, of which every 512 are a bucket. A shard is a sorted list in blocks of 8, which are coded as a stem
-//! that they share and what each has behind it with a table of symbols, the beginnings of its buckets, and a signed
-//! static function from each key to its place in its bucket. An exact key costs a short search for its bucket, one look
-//! into the function and one into the block; a prefix goes through the list. The function alone is not trusted: the key
-//! must stand where it says. While one key waits for the function, the eighth of its bucket is asked for where it would be.
+//! The key of a term is the number of its field, one byte, followed by its own bytes. Keys are grouped into shards
+//! of at most 2¹⁵, buckets of 512, and blocks of 8. The keys of a block share a stem; their rests are coded with a
+//! symbol table. A shard also has the beginnings of its buckets, and a signed static function from each key to its
+//! place in its bucket.
+//!
+//! An exact lookup takes a short search for the bucket, one evaluation of the function, and one access to the
+//! block. A prefix search scans the list. The function may be wrong for unknown keys, so the key in the block is
+//! compared. A lookup of one key prefetches the part of the bucket where the key should be while it waits for the
+//! function.
 //!
 //! ```text
 //! payload     shards, then the directory, then its length (u64)
 //! shard       blocks, buckets, the start of each block in its bucket, the function
-//! buckets     for each: sixteen bytes of its first key, behind what all keys of the shard begin with;
-//!             for each: how many bytes all its keys begin with, eight at most; for each: the two bytes behind these of
-//!             the first key of each eighth of 64 keys but the first (7 × u16, the first byte the higher half, u16::MAX
-//!             where there is none); for each: where its first block begins;
-//!             for each: where its first list begins in docs, freqs, positions, skips (4 × u64)
-//! directory   for each shard: keys, length of its blocks, of its function, bytes of a block's start, what all its
-//!             keys begin with in bytes, its first key, its symbols
-//! block       keys; documents of each list; start of the first list in docs, freqs, positions, skips, counted from that
+//! buckets     for each: sixteen bytes of its first key, after the common prefix of the shard;
+//!             for each: length of the common prefix of its keys, eight at most; for each: the next two bytes of the first
+//!             key of each eighth of 64 keys but the first (7 × u16, the first byte the higher half, u16::MAX for a missing
+//!             eighth); for each: start of its first block;
+//!             for each: start of its first list in docs, freqs, positions, skips (4 × u64)
+//! directory   for each shard: keys, length of its blocks, of its function, bytes of a block's start, length of the common
+//!             prefix of its keys, its first key, its symbols
+//! block       keys; documents of each list; start of the first list in docs, freqs, positions, skips, relative to that
 //!             of the bucket; the rest of each list
-//! keys        length of the stem, one byte; for each: a byte of how much of the stem's end it does not have and length
-//!             of the code of its rest, in its higher and lower half, 15 for 15 and a number that follows; these
-//!             numbers; the stem, behind what all keys of the bucket begin with; the codes
+//! keys        length of the stem, one byte; for each: a byte with the number of bytes of the stem's end that it lacks and
+//!             the length of the code of its rest, in its higher and lower half, 15 for 15 plus a number that follows;
+//!             these numbers; the stem, after the common prefix of the bucket; the codes
 //! list        occurrences - documents, then those of its lengths in docs, freqs and positions that do not
 //!             follow from both
 //! ```
 //!
-//! All numbers but those of buckets and starts are in [`codes::vbyte`]; codes of keys are of [`codes::symbols`].
-//! Within a block a list begins in each stream where the one before it ends. The writer is in `writer.rs`, the way
-//! through a shard in `shard.rs`, through a block in `block.rs` and `lists.rs`.
+//! All numbers are in [`codes::vbyte`], except those of buckets and starts. Codes of keys are of
+//! [`codes::symbols`]. Within a block a list begins in each stream where the previous one ends. The writer is in
+//! `writer.rs`, lookups in a shard in `shard.rs`, in a block in `block.rs` and `lists.rs`.
 //!
-//! **Invariant.** Keys are strictly ascending as bytes. On any bytes whatever: an error, or an end.
-//! Reference: I. H. Witten, A. Moffat, T. C. Bell, *Managing Gigabytes*, 1999, section 4.1;
-//! D. Belazzougui, P. Boldi, R. Pagh, S. Vigna, "Theory and practice of monotone minimal perfect
-//! hashing", ACM JEA 16, 2011.
+//! **Invariant.** Keys are strictly ascending as bytes. On any bytes, a lookup or scan returns an error or ends.
+//!
+//! References: I. H. Witten, A. Moffat, T. C. Bell, *Managing Gigabytes*, 1999, section 4.1; D. Belazzougui, P.
+//! Boldi, R. Pagh, S. Vigna, "Theory and practice of monotone minimal perfect hashing", ACM JEA 16, 2011.
 
 mod block;
 mod key;
@@ -57,31 +60,32 @@ use shard::{Place, Shard};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How many keys a block has.
+/// Keys per block.
 const BLOCK_KEYS: usize = 8;
-/// How many keys a shard has at most.
+/// Largest number of keys per shard.
 const SHARD_KEYS: usize = 1 << 15;
-/// How many keys are looked up together.
+/// Number of keys looked up together.
 const TOGETHER: usize = 16;
-/// Most questions have no more terms, and to make room for more takes about as long as to hash them.
+/// Batch size for short queries. Most queries have at most this many terms, and initialising more keys takes about
+/// as long as hashing them.
 const FEW: usize = 4;
-/// The length of the directory stands in so many bytes.
+/// Bytes of the length of the directory.
 const TRAILER_BYTES: usize = 8;
 
 /// The longest term.
 pub const TERM_BYTES_MAX: usize = 4096;
 
-/// The lexicon of a segment, searched where it lies.
+/// The lexicon of a segment, searched without loading it.
 #[derive(Debug)]
 pub(crate) struct Lexicon {
     file: Arc<MappedFile>,
     shards: Vec<Shard>,
-    /// The beginning of the first key of each shard.
+    /// Beginning of the first key of each shard.
     beginnings: Ascending,
     doc_count: u32,
 }
 
-/// Where a key was found: its block, its place in it, and the lists of the block.
+/// Location of a key: its block, its place there, and the data of the block's lists.
 struct Located<'a> {
     block: Place<'a>,
     place: usize,
@@ -117,7 +121,7 @@ impl Lexicon {
         &self.file
     }
 
-    /// The list of a key, if the lexicon has it.
+    /// Returns the list of a key, if the key exists.
     pub(crate) fn find(&self, key: Needle<'_>) -> Result<Option<List>, IndexError> {
         self.locate(key)?.map(|located| self.list_at(&located)).transpose()
     }
@@ -130,12 +134,12 @@ impl Lexicon {
         list.ok_or_else(|| block.shard.broken(&self.file, block.block))
     }
 
-    /// How many documents the list of a key has: 0 if the lexicon does not have it.
+    /// Number of documents of a key's list; 0 if the key does not exist.
     pub(crate) fn doc_frequency(&self, key: Needle<'_>) -> Result<u32, IndexError> {
         self.doc_frequency_at(self.locate(key)?.as_ref())
     }
 
-    /// The same of many terms.
+    /// Number of documents of each term's list, looked up together; 0 for missing terms.
     pub(crate) fn doc_frequencies(&self, terms: &[(Field, &str)]) -> Result<Vec<u32>, IndexError> {
         let mut out = Vec::with_capacity(terms.len());
         self.each_located(terms, |located| {
@@ -145,7 +149,7 @@ impl Lexicon {
         Ok(out)
     }
 
-    /// Hands the lists of many terms to `visit`, in their order.
+    /// Passes the list of each term to `visit`, in order.
     pub(crate) fn each_list(
         &self,
         terms: &[(Field, &str)],
@@ -157,8 +161,8 @@ impl Lexicon {
         })
     }
 
-    /// Hands where each term stands to `visit`, in their order. Memory is asked for all of them at a time: to wait for
-    /// one after the other is most of what a look-up costs.
+    /// Passes the location of each term to `visit`, in order. Prefetches for a batch of terms, because waiting for
+    /// memory is most of the cost of a lookup.
     fn each_located(
         &self,
         terms: &[(Field, &str)],
@@ -174,7 +178,7 @@ impl Lexicon {
         Ok(())
     }
 
-    /// The same of `N` terms or fewer.
+    /// [`Lexicon::each_located`] for at most `N` terms.
     fn each_located_of<const N: usize>(
         &self,
         terms: &[(Field, &str)],
@@ -225,12 +229,12 @@ impl Lexicon {
             .ok_or_else(|| block.shard.broken(&self.file, block.block))
     }
 
-    /// The number of the shard that has a key, if any has it.
+    /// Number of the only shard that may contain a key; `None` if the key is less than all keys.
     pub(crate) fn shard_with(&self, key: &[u8]) -> Option<usize> {
         self.shard_from(|at| beginning(key.get(at..).unwrap_or_default()), key)
     }
 
-    /// The same of a key that has these eight bytes from a place on.
+    /// [`Lexicon::shard_with`], given a function that returns eight bytes of the key from an offset.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -241,7 +245,7 @@ impl Lexicon {
         if !is_alike {
             return behind.checked_sub(1);
         }
-        // Where beginnings are equal the keys themselves decide.
+        // With equal beginnings, compare the keys.
         let is_before = |&shard: &usize| {
             self.beginnings.get(shard) < (eight(0), eight(8))
                 || *self.shards[shard].first_key <= *key
@@ -290,7 +294,7 @@ impl Lexicon {
         Ok(Terms { entries: self.entries(from..to)?, prefix: key })
     }
 
-    /// How many bytes say nothing but where lists lie and how long they are.
+    /// Number of bytes used only for locations and lengths of lists.
     pub(crate) fn list_bytes(&self) -> Result<u64, IndexError> {
         let mut sum = 0;
         for shard in &self.shards {
@@ -304,12 +308,11 @@ impl Lexicon {
         Ok(sum)
     }
 
-    /// How many blocks there are.
     pub(crate) fn block_count(&self) -> usize {
         self.shards.last().map_or(0, |last| last.first_block + last.block_count())
     }
 
-    /// The entries of one block, checked to be what a block has.
+    /// The entries of one block, after checking them.
     pub(crate) fn block(&self, block: usize) -> Result<Entries<'_>, IndexError> {
         let mut entries = self.entries(block..block + 1)?;
         while entries.advance() {}
@@ -322,13 +325,12 @@ impl Lexicon {
         self.entries(block..block + 1)
     }
 
-    /// The entries of one shard; `None` behind the last.
+    /// The entries of one shard; `None` after the last.
     pub(crate) fn shard(&self, shard: usize) -> Result<Option<Entries<'_>>, IndexError> {
         let Some(shard) = self.shards.get(shard) else { return Ok(None) };
         self.entries(shard.first_block..shard.first_block + shard.block_count()).map(Some)
     }
 
-    /// All entries.
     pub(crate) fn all(&self) -> Result<Entries<'_>, IndexError> {
         self.entries(0..self.block_count())
     }
@@ -353,8 +355,7 @@ impl Lexicon {
         })
     }
 
-    /// The first block of which `test` holds for the first key, by halving; the number of blocks if
-    /// for none.
+    /// The first block whose first key satisfies `test`, by bisection; the number of blocks if there is none.
     fn first_block(&self, test: impl Fn(&[u8]) -> bool) -> Result<usize, IndexError> {
         let behind = self.shards.partition_point(|shard| !test(&shard.first_key));
         let Some(shard) = behind.checked_sub(1).map(|at| &self.shards[at]) else { return Ok(0) };
@@ -375,23 +376,23 @@ impl Lexicon {
     }
 }
 
-/// Goes through entries; they are what was written, or it stops early.
+/// Iterates over entries. Stops early on corrupt bytes.
 pub(crate) struct Entries<'a> {
     lexicon: &'a Lexicon,
-    /// Those that are still to come.
+    /// The blocks to come.
     blocks: Range<usize>,
     block: Block<'a>,
     broken: bool,
-    /// The key of the current entry.
+    /// Key of the current entry.
     pub(crate) key: Vec<u8>,
-    /// Its field.
+    /// Field of the current entry.
     pub(crate) field: Field,
-    /// Its list.
+    /// List of the current entry.
     pub(crate) list: List,
 }
 
 impl Entries<'_> {
-    /// Moves to the next entry; false at the end.
+    /// Moves to the next entry. Returns `false` at the end.
     pub(crate) fn advance(&mut self) -> bool {
         if self.broken || (self.block.is_done() && self.blocks.is_empty()) {
             return false;
@@ -400,7 +401,7 @@ impl Entries<'_> {
         !self.broken
     }
 
-    /// Whether it stopped before the end.
+    /// Returns whether it stopped at corrupt bytes.
     pub(crate) fn is_broken(&self) -> bool {
         self.broken
     }
@@ -424,7 +425,7 @@ impl Entries<'_> {
     }
 }
 
-/// Reads a length and as many bytes.
+/// Reads a length and then that number of bytes.
 fn read_bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = usize::try_from(vbyte::read(rest)?).ok()?;
     let (bytes, behind) = rest.split_at_checked(length)?;
@@ -432,16 +433,15 @@ fn read_bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(bytes)
 }
 
-/// The terms of a field that begin with a prefix, in the order of their bytes, each with the number
-/// of documents that have it.
+/// The terms of a field that begin with a prefix, in byte order, each with its document frequency.
 pub struct Terms<'a> {
     entries: Entries<'a>,
-    /// With the field in front.
+    /// Includes the field.
     prefix: Vec<u8>,
 }
 
 impl Terms<'_> {
-    /// Moves to the next term; false behind the last.
+    /// Moves to the next term. Returns `false` at the end.
     pub fn advance(&mut self) -> Result<bool, IndexError> {
         while self.entries.advance() {
             let key = &self.entries.key;
@@ -455,8 +455,8 @@ impl Terms<'_> {
         self.check().map(|()| false)
     }
 
-    /// Moves to the first term behind the current one that is not less than `term`, which begins with the prefix; false
-    /// if there is none. What lies between is not read if that is much.
+    /// Moves forward to the first term that is not less than `term`, which must begin with the prefix. Returns
+    /// `false` if there is none. Does not read long runs of terms in between.
     pub fn skip_to(&mut self, term: &str) -> Result<bool, IndexError> {
         let target = |key: &[u8]| key.get(1..).is_some_and(|own| own >= term.as_bytes());
         for _ in 0..BLOCK_KEYS {
@@ -484,19 +484,19 @@ impl Terms<'_> {
         Ok(false)
     }
 
-    /// The current term; nothing before the first.
+    /// The current term; empty before the first.
     pub fn term(&self) -> Result<&str, IndexError> {
         let term = self.entries.key.get(1..).unwrap_or_default();
         std::str::from_utf8(term)
             .map_err(|_| self.entries.lexicon.file().damaged(0, "a term is not text"))
     }
 
-    /// How many documents have the current term.
+    /// Number of documents with the current term.
     pub fn doc_frequency(&self) -> u32 {
         self.entries.list.doc_frequency
     }
 
-    /// An error if the terms ended because the lexicon is damaged.
+    /// Returns an error if the terms ended at corrupt bytes.
     pub(crate) fn check(&self) -> Result<(), IndexError> {
         if self.entries.is_broken() {
             return Err(self.entries.lexicon.file().damaged(0, "not a lexicon"));

@@ -1,10 +1,9 @@
-//! A shard of the lexicon: where the parts of it lie that a key leads through.
+//! A shard of the lexicon: from a key to the one place where it may be.
 //!
-//! What lives here: [`Shard`], what the directory says of it, and the way from a key to the one place where it may be:
-//! by a short search to the bucket of 512 keys, by the function to one of them. What does not: what is in a block
-//! (`block.rs`).
+//! What lives here: [`Shard`], its directory entry, and the lookup: a short search for the bucket of 512 keys,
+//! then the function. The contents of a block are in `block.rs`.
 //!
-//! **Invariant.** Every byte handed out was verified. What the bytes say leads to a place in the shard, or to an
+//! **Invariant.** All returned bytes are verified. On corrupt bytes, a lookup returns a place in the shard or an
 //! error.
 
 use super::block::{self, Broken};
@@ -19,37 +18,37 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// How many blocks a bucket has.
+/// Blocks per bucket.
 const BUCKET_BLOCKS: usize = BUCKET_KEYS / BLOCK_KEYS;
-/// Bytes of the beginning of a bucket's first key.
+/// Bytes of a bucket's beginning.
 const BEGINNING_BYTES: usize = 16;
-/// The most bytes of where a block begins in its bucket: two of these are read at once.
+/// Largest width of a block's start: two of them are read at once.
 const START_MAX: usize = 4;
-/// Bytes of a page of memory.
+/// Bytes of a memory page.
 const PAGE_BYTES: usize = 4096;
-/// Bytes of where the lists of a bucket begin, in four streams.
+/// Bytes of the starts of a bucket's lists in four streams.
 const BEGINS_BYTES: usize = 32;
-/// Parts of a bucket of as many blocks each.
+/// Parts of a bucket, with equally many blocks each.
 pub(super) const EIGHTHS: usize = 8;
-/// Two bytes of each part but the first.
+/// Two bytes for each part but the first.
 const EIGHTHS_BYTES: usize = 2 * (EIGHTHS - 1);
-/// Lines of memory that one of eight parts mostly lies in, and some on both sides: where it begins is a guess.
+/// Cache lines that usually cover an eighth, with a margin on both sides: its start is estimated.
 const LINES: usize = 10;
 const LINE_BYTES: usize = 64;
 
-/// What the directory says of a shard, and its buckets and its function once they were asked for.
+/// The directory entry of a shard. Its buckets and its function are loaded on first use.
 #[derive(Debug)]
 pub(super) struct Shard {
     pub(super) keys: usize,
     pub(super) first_key: Vec<u8>,
     pub(super) symbols: SymbolTable,
-    /// The number of its first block in the lexicon.
+    /// Number of its first block in the lexicon.
     pub(super) first_block: usize,
-    /// How many bytes all its keys have in common at their beginning.
+    /// Length of the common prefix of its keys.
     common: usize,
-    /// Bytes of where a block begins in its bucket.
+    /// Bytes of a block's start in its bucket.
     start_width: usize,
-    /// Where its parts lie in the payload.
+    /// Its parts in the payload.
     pub(super) blocks: Range<usize>,
     buckets: Range<usize>,
     function: Range<usize>,
@@ -57,16 +56,17 @@ pub(super) struct Shard {
     opened: OnceLock<OrderedFunction<Part>>,
 }
 
-/// What is read of a shard when one of its blocks is first looked for.
+/// The tables of a shard, read on its first lookup.
 #[derive(Debug)]
 pub(super) struct Tables {
-    /// The beginning of the first key of each bucket, behind what all keys of the shard begin with.
+    /// Beginning of the first key of each bucket, after the common prefix of the shard.
     beginnings: Ascending,
-    /// Each bucket, and one behind the last, which begins where all blocks end.
+    /// The buckets, and one after the last, which begins where all blocks end.
     buckets: Box<[Opening]>,
 }
 
-/// Where the blocks of a bucket begin in the payload, what all its keys begin with, and how its eighths go on but the first.
+/// Start of a bucket's blocks in the payload, the common prefix of its keys, and the beginnings of its eighths but
+/// the first.
 #[derive(Debug, Clone, Copy)]
 struct Opening {
     base: usize,
@@ -74,7 +74,7 @@ struct Opening {
     eighths: [u16; EIGHTHS - 1],
 }
 
-/// What the directory says, and what the writer puts there.
+/// The fixed part of a directory entry.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
     pub(super) keys: usize,
@@ -101,8 +101,8 @@ impl Sizes {
     }
 }
 
-/// A row of the table of buckets: the beginning of its first key, how many bytes of it all its keys have, the next two of the
-/// first keys of its eighths, where its first block lies among the blocks, where its first list begins in each stream.
+/// A row of the table of buckets: the beginning of its first key, the length of its common prefix, the beginnings
+/// of its eighths, the start of its first block, and the start of its first list in each stream.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bucket {
     pub(super) beginning: (u64, u64),
@@ -113,7 +113,7 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    /// All rows: first all beginnings.
+    /// Appends all rows, column by column.
     pub(super) fn write_all(rows: &[Bucket], block_bytes: usize, out: &mut Vec<u8>) {
         for row in rows {
             let (upper, lower) = row.beginning;
@@ -134,7 +134,7 @@ impl Bucket {
     }
 }
 
-/// A part of a file that was verified.
+/// A verified part of a file.
 #[derive(Debug, Clone)]
 struct Part {
     file: Arc<MappedFile>,
@@ -148,7 +148,7 @@ impl AsRef<[u8]> for Part {
     }
 }
 
-/// A key on its way through a shard.
+/// A lookup in progress: its bucket is known.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Way<'a> {
     pub(super) shard: &'a Shard,
@@ -158,19 +158,19 @@ pub(super) struct Way<'a> {
     probe: Probe,
 }
 
-/// Where a block lies, and how many keys it has.
+/// Location of a block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) shard: &'a Shard,
     /// Its number in the shard.
     pub(super) block: usize,
-    /// What all keys of its bucket begin with.
+    /// The common prefix of its bucket.
     pub(super) prefix: Prefix,
     pub(super) bytes: &'a [u8],
 }
 
 impl Shard {
-    /// Reads its entry in the directory; `behind` is where the shard before it ends.
+    /// Reads its directory entry; `behind` is the end of the previous shard.
     pub(super) fn read(rest: &mut &[u8], first_block: usize, behind: usize) -> Option<Shard> {
         let Sizes { keys, block_bytes, function_bytes, start_width, common } = Sizes::read(rest)?;
         let first_key = read_bytes(rest)?.to_vec();
@@ -198,12 +198,11 @@ impl Shard {
         })
     }
 
-    /// Where the starts of its blocks begin in the payload.
+    /// Position of the starts of its blocks in the payload.
     fn starts(&self) -> usize {
         self.buckets.end
     }
 
-    /// Where it ends in the payload.
     pub(super) fn end(&self) -> usize {
         self.function.end
     }
@@ -212,12 +211,12 @@ impl Shard {
         self.keys.div_ceil(BLOCK_KEYS)
     }
 
-    /// How many keys one of its blocks has.
+    /// Number of keys of a block.
     pub(super) fn count(&self, block: usize) -> usize {
         BLOCK_KEYS.min(self.keys - block * BLOCK_KEYS)
     }
 
-    /// The way of a key that is not less than the first: `None` if it cannot be one of its keys.
+    /// Starts a lookup of a key that is not less than the first. Returns `None` if the shard cannot contain it.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -236,7 +235,7 @@ impl Shard {
         Ok(Some(way))
     }
 
-    /// The bucket that has a key, if any has it.
+    /// The only bucket that may contain a key.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -248,13 +247,13 @@ impl Shard {
         beginnings: &Ascending,
         key: Needle<'_>,
     ) -> Result<Option<usize>, IndexError> {
-        // A key that begins otherwise than all is none of these, and is found in no block.
+        // A key without the common prefix is in none of the buckets. The comparison in the block rejects it.
         let wanted = |at: usize| key.eight(self.common.saturating_add(at));
         let (mut behind, is_alike) = beginnings.count_within(wanted(0), || wanted(8));
         if !is_alike {
             return Ok(behind.checked_sub(1));
         }
-        // Where beginnings are equal the keys themselves decide.
+        // With equal beginnings, compare the keys.
         while let Some(bucket) = behind.checked_sub(1) {
             if beginnings.get(bucket) < (wanted(0), wanted(8))
                 || self.head_order(file, bucket * BUCKET_BLOCKS, key)? != Ordering::Greater
@@ -266,7 +265,7 @@ impl Shard {
         Ok(None)
     }
 
-    /// How the first key of a block compares with `key`.
+    /// Compares the first key of a block with `key`.
     fn head_order(
         &self,
         file: &MappedFile,
@@ -278,7 +277,7 @@ impl Shard {
         Ok(head.as_slice().cmp(key.as_bytes()))
     }
 
-    /// Its buckets, verified with the starts of its blocks when they are first asked for.
+    /// Its buckets, read on first use and verified together with the starts of its blocks.
     #[inline]
     fn tables(&self, file: &MappedFile) -> Result<&Tables, IndexError> {
         match self.tables.get() {
@@ -299,7 +298,7 @@ impl Shard {
         Ok(self.tables.get_or_init(|| tables))
     }
 
-    /// Its function, verified when it is first asked for.
+    /// Its function, read and verified on first use.
     #[inline]
     fn opened(&self, file: &Arc<MappedFile>) -> Result<&OrderedFunction<Part>, IndexError> {
         match self.opened.get() {
@@ -319,7 +318,7 @@ impl Shard {
         Ok(self.opened.get_or_init(|| function))
     }
 
-    /// What the tables say of a bucket; past the last one, where all blocks end.
+    /// The entry of a bucket; after the last one, the end of all blocks.
     fn opening(&self, tables: &[u8], bucket: usize) -> Option<Opening> {
         let count = self.keys.div_ceil(BUCKET_KEYS);
         if bucket >= count {
@@ -343,7 +342,7 @@ impl Shard {
         Some(Opening { base, prefix: Prefix::new(beginning(&first), prefix)?, eighths })
     }
 
-    /// Where a block begins in the payload; past the last one, where all end.
+    /// Start of a block in the payload; after the last one, the end of all blocks.
     pub(super) fn start(&self, file: &MappedFile, block: usize) -> Result<usize, IndexError> {
         if block >= self.block_count() {
             return Ok(self.blocks.end);
@@ -354,7 +353,6 @@ impl Shard {
         bounds.map(|(bounds, _)| bounds.start).ok_or_else(wrong)
     }
 
-    /// Where a block lies.
     pub(super) fn place<'a>(
         &'a self,
         file: &'a MappedFile,
@@ -363,7 +361,7 @@ impl Shard {
         self.place_by(self.tables(file)?, file, block)
     }
 
-    /// The same where the tables are at hand.
+    /// [`Shard::place`], given the tables.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -383,7 +381,7 @@ impl Shard {
         Ok(Place { shard: self, block, prefix, bytes: file.bytes(bounds)? })
     }
 
-    /// Where a block lies in the payload, and what all keys of its bucket begin with.
+    /// Range of a block in the payload, and the common prefix of its bucket.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -396,7 +394,7 @@ impl Shard {
         block: usize,
     ) -> Option<(Range<usize>, Prefix)> {
         let bits = 8 * self.start_width;
-        // Those of the block and of the next one, if that is of the same bucket.
+        // The starts of the block and of the next one, if that is in the same bucket.
         let both = file.eight_verified_before(self.starts() + block * self.start_width);
         let mask = (1 << bits) - 1;
         let [own, next] = tables.buckets.get(block / BUCKET_BLOCKS..)?.first_chunk()?;
@@ -407,7 +405,7 @@ impl Shard {
         (end <= self.blocks.end).then_some((start..end, own.prefix))
     }
 
-    /// Where the lists of a block's bucket begin in docs, freqs, positions and skips.
+    /// Start of the lists of a block's bucket in docs, freqs, positions and skips.
     pub(super) fn begins(&self, file: &MappedFile, block: usize) -> Result<[u64; 4], IndexError> {
         let from_end = self.keys.div_ceil(BUCKET_KEYS) - block / BUCKET_BLOCKS;
         let at = self.buckets.end - from_end * BEGINS_BYTES;
@@ -415,12 +413,12 @@ impl Shard {
         Ok(std::array::from_fn(|stream| fixed::get(bytes, 8 * stream, 8).unwrap_or(0)))
     }
 
-    /// How many bytes say where the lists of its buckets begin.
+    /// Bytes of the starts of its buckets' lists.
     pub(super) fn begins_bytes(&self) -> usize {
         self.keys.div_ceil(BUCKET_KEYS) * BEGINS_BYTES
     }
 
-    /// The first key of a block.
+    /// Appends the first key of a block.
     pub(super) fn head(
         &self,
         file: &MappedFile,
@@ -439,13 +437,13 @@ impl Shard {
 }
 
 impl<'a> Way<'a> {
-    /// Asks for the memory of [`Way::key`].
+    /// Prefetches the memory that [`Way::key`] reads.
     #[inline]
     pub(super) fn prefetch(&self) {
         self.function.prefetch(&self.probe);
     }
 
-    /// Asks for where the blocks of the bucket begin, one of which is looked for next.
+    /// Prefetches the starts of the bucket's blocks, which are read next.
     #[inline]
     fn prefetch_starts(&self, file: &MappedFile) {
         let bytes = BUCKET_BLOCKS * self.shard.start_width;
@@ -453,8 +451,8 @@ impl<'a> Way<'a> {
         file.prefetch(first..first + bytes);
     }
 
-    /// Asks for something on each of the pages that the blocks of the bucket mostly lie on: where these are in memory
-    /// takes as long to find as what is there, and is known by the time that one of the blocks is wanted.
+    /// Prefetches one line on each page that the bucket's blocks usually span. A TLB miss takes as long as a cache
+    /// miss; this way the translations are ready when a block is read.
     #[inline]
     pub(super) fn prefetch_pages(&self, file: &MappedFile) {
         if let Some(Opening { base, .. }) = self.tables.buckets.get(self.bucket) {
@@ -464,8 +462,8 @@ impl<'a> Way<'a> {
         }
     }
 
-    /// Asks for the eighth of the bucket's blocks that would have the key, while the function is waited for, which says where
-    /// it really is.
+    /// Prefetches the eighth of the bucket that should contain the key, while the function is being loaded. The
+    /// function then gives the exact place.
     #[inline]
     pub(super) fn prefetch_eighth(&self, file: &MappedFile, key: Needle<'_>) {
         let buckets = self.tables.buckets.get(self.bucket..);
@@ -479,7 +477,7 @@ impl<'a> Way<'a> {
         }
     }
 
-    /// Where the block lies that has the key at a place in the shard.
+    /// Location of the block of a key, given the key's place in the shard.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -498,13 +496,13 @@ impl<'a> Way<'a> {
     pub(super) fn key(&self) -> Option<usize> {
         let key = usize::try_from(self.function.value(&self.probe)?).ok()?;
         let key = key.checked_add(self.bucket * BUCKET_KEYS)?;
-        // What is no key may lead anywhere.
+        // The function may return anything for an unknown key.
         (key < self.shard.keys).then_some(key)
     }
 }
 
 impl<'a> Place<'a> {
-    /// The lists of the block, if the key is the one at `place` in it.
+    /// Returns the data of the block's lists if the key is the one at `place`.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -519,7 +517,6 @@ impl<'a> Place<'a> {
         block::lists_if_at(self.bytes, self.count(), self.prefix, symbols, key, place)
     }
 
-    /// How many keys it has.
     #[inline]
     pub(super) fn count(&self) -> usize {
         self.shard.count(self.block)

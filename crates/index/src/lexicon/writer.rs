@@ -1,7 +1,7 @@
-//! Writes the lexicon: entries in the order of their keys, a shard at a time.
+//! Writes the lexicon: entries in key order, one shard at a time.
 //!
-//! **Invariant.** No more than one shard is in memory, 2¹⁵ keys or 4 MiB of them and one more, besides
-//! what the directory says of those before: some 2 KiB a shard.
+//! **Invariant.** At most one shard is in memory: 2¹⁵ keys, or 4 MiB of keys and one more. In addition the
+//! directory takes about 2 KiB for each earlier shard.
 
 use super::block::{KeysWriter, MORE, STEM_MAX};
 use super::key::{Prefix, long_beginning};
@@ -14,22 +14,21 @@ use codes::function::{self, BUCKET_KEYS};
 use codes::symbols::{Encoder, SymbolTable};
 use codes::vbyte;
 
-/// A shard is written when its keys are longer than this together.
+/// A shard is written when its keys have more bytes than this.
 const SHARD_BYTES: usize = 4 << 20;
-/// How much of a shard its table of symbols is made from.
+/// Bytes of keys that the symbol table is trained on.
 const SAMPLE_BYTES: usize = 1 << 15;
-/// Bits of the signature of the function: of keys that are not there one in four is looked for.
+/// Signature bits of the function: one in four unknown keys is compared in a block.
 const SIGNATURE: u32 = 2;
 
-/// What a key that lacks much of the stem costs, in halves of a byte.
+/// Cost of a key that lacks much of the stem, in half bytes.
 const FAR: usize = 6;
 
-/// Writes the entries in the order of their keys.
 pub(crate) struct LexiconWriter {
     file: FileWriter,
     shard: Shard,
     directory: Vec<u8>,
-    /// The last key of the shard before.
+    /// Last key of the previous shard.
     last_key: Vec<u8>,
     count: u64,
 }
@@ -37,21 +36,22 @@ pub(crate) struct LexiconWriter {
 /// The entries that are not written yet.
 #[derive(Default)]
 struct Shard {
-    /// All keys, one after the other, and where each ends.
+    /// All keys, concatenated, and the end of each.
     keys: Vec<u8>,
     ends: Vec<usize>,
-    /// How many bytes of each key are those of the one before; once all are there, of the stem of its block.
+    /// Bytes that each key shares with the previous one; after [`Shard::choose_stems`], with the stem of its
+    /// block.
     shared: Vec<usize>,
-    /// The lists of the block that is not full.
+    /// Lists of the current block.
     block: Vec<List>,
-    /// What is known of the lists of those before, and where each block of it ends.
+    /// Data of the lists of earlier blocks, and the end of each block in it.
     lists: Vec<u8>,
     block_ends: Vec<usize>,
-    /// Where the lists of each bucket begin.
+    /// Start of the lists of each bucket.
     begins: Vec<[u64; 4]>,
-    /// What all keys of each bucket begin with.
+    /// Common prefix of each bucket.
     prefixes: Vec<Prefix>,
-    /// The stem of each block: of which of all keys it is the beginning, and where that ends.
+    /// The stem of each block: the index of a key, and the length of its beginning.
     stems: Vec<(usize, usize)>,
 }
 
@@ -65,7 +65,7 @@ impl Shard {
         &self.keys[start..self.ends[at]]
     }
 
-    /// What of a key is not of the stem of its block.
+    /// The part of a key after the stem of its block.
     fn rest(&self, at: usize) -> &[u8] {
         &self.key(at)[self.shared[at]..]
     }
@@ -81,7 +81,7 @@ impl Shard {
         }
     }
 
-    /// Writes what is known of the lists of the last block.
+    /// Writes the list data of the current block.
     fn end_block(&mut self) {
         if self.block_ends.len().is_multiple_of(BUCKET_KEYS / BLOCK_KEYS) {
             self.begins.extend(self.block.first().map(lists::starts));
@@ -92,7 +92,7 @@ impl Shard {
         self.block.clear();
     }
 
-    /// Chooses what the keys of each bucket and of each block have in common.
+    /// Chooses the common prefixes of buckets and the stems of blocks.
     fn choose_stems(&mut self) {
         for first in (0..self.len()).step_by(BUCKET_KEYS) {
             let end = self.len().min(first + BUCKET_KEYS);
@@ -106,22 +106,23 @@ impl Shard {
         }
     }
 
-    /// The symbols for its keys, from keys here and there.
+    /// Trains the symbol table on a sample of its keys.
     fn symbols(&self) -> SymbolTable {
         let bytes: usize = (0..self.len()).map(|at| self.rest(at).len()).sum();
-        // Odd, so that it does not keep to the first keys of blocks.
+        // Odd, so that not only first keys of blocks are sampled.
         let step = (bytes / SAMPLE_BYTES) | 1;
         let sample: Vec<&[u8]> = (0..self.len()).step_by(step).map(|at| self.rest(at)).collect();
         SymbolTable::train(&sample)
     }
 
-    /// How many bytes all keys have in common at their beginning.
+    /// Length of the common prefix of all keys.
     fn common(&self) -> usize {
         let (first, last) = (self.key(0), self.key(self.len() - 1));
         first.iter().zip(last).take_while(|(a, b)| a == b).count()
     }
 
-    /// The table of buckets, of keys that have so many bytes in common, and blocks that begin there.
+    /// The table of buckets. `starts` are the starts of the blocks, and `common` is the length of the common
+    /// prefix.
     fn buckets(&self, starts: &[usize], common: usize) -> Vec<Bucket> {
         let bucket = |(number, &begins): (usize, _)| Bucket {
             beginning: long_beginning(&self.key(number * BUCKET_KEYS)[common..]),
@@ -133,8 +134,8 @@ impl Shard {
         self.begins.iter().enumerate().map(bucket).collect()
     }
 
-    /// The two bytes behind what all keys of a bucket begin with, of the first key of each eighth but the first; the greatest
-    /// number if there is none.
+    /// For each eighth of a bucket but the first, the two bytes of its first key after the bucket's prefix;
+    /// `u16::MAX` for a missing eighth.
     fn eighths(&self, bucket: usize) -> [u16; EIGHTHS - 1] {
         let (first, prefix) = (bucket * BUCKET_KEYS, self.prefixes[bucket].len());
         std::array::from_fn(|before| {
@@ -147,7 +148,7 @@ impl Shard {
         })
     }
 
-    /// The blocks, one after the other, and where each begins.
+    /// The encoded blocks, and the start of each.
     fn blocks(&self, symbols: &SymbolTable) -> (Vec<u8>, Vec<usize>) {
         let encoder = Encoder::new(symbols);
         let (mut blocks, mut starts) = (Vec::new(), Vec::new());
@@ -169,11 +170,12 @@ impl Shard {
     }
 }
 
-/// The stem of a block of keys, each of which has so many bytes of the one before, and all of which have `prefix` bytes
-/// in common: of which key it is the beginning, and where that ends. Then `shared` says how much each has of it.
+/// Chooses the stem of a block. Returns the index of a key and the length of its beginning. On entry `shared` has
+/// the bytes that each key shares with the previous one; on return, with the stem. All keys share `prefix` bytes.
 ///
-/// A stem ends where no two keys would have more of it, and is that of the key with which the others share most; a
-/// byte of it takes about as much as two in codes, and a key that lacks much of it takes a number more and some time.
+/// A candidate stem is the longest beginning of a key that another key shares. The best one has the greatest gain:
+/// a byte of the stem costs about as much as two in codes, and a key that lacks much of the stem costs another
+/// number and some time.
 fn stem(shared: &mut [usize], prefix: usize) -> (usize, usize) {
     let most = prefix + STEM_MAX;
     let end_of = |key: usize| {
@@ -223,12 +225,12 @@ impl LexiconWriter {
         }
     }
 
-    /// How many entries there are so far.
+    /// Number of entries so far.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Adds an entry whose key is greater than the last one.
+    /// Adds an entry. Its key must be greater than the last one.
     pub(crate) fn push(&mut self, key: &[u8], list: &List) -> Result<(), IndexError> {
         if self.shard.len() == SHARD_KEYS || self.shard.keys.len() > SHARD_BYTES {
             self.write_shard()?;
@@ -294,7 +296,7 @@ mod tests {
         a.iter().zip(b).take_while(|(a, b)| a == b).count()
     }
 
-    /// What is read ahead by them is only a guess, so nothing else would tell.
+    /// The eighths are used for prefetching only, so no other test would notice an error.
     #[test]
     fn eighths_are_the_two_bytes_behind_what_all_keys_of_a_bucket_begin_with() {
         let mut shard = Shard::default();
@@ -309,14 +311,14 @@ mod tests {
     }
 
     proptest! {
-        /// Against the keys themselves.
+        /// Compares with the keys.
         #[test]
         fn keys_have_what_is_said_of_the_stem_and_no_two_more(
             keys in btree_set("(x{250,260})?[ab]{0,9}", 1..=BLOCK_KEYS),
         ) {
             let keys: Vec<Vec<u8>> = keys.into_iter().map(String::into_bytes).collect();
             let prefix = Prefix::of_all(&keys[0], &keys[keys.len() - 1]).len();
-            // Of the first nothing is asked.
+            // The first number is ignored.
             let mut shared = vec![9999];
             shared.extend(keys.array_windows().map(|[before, key]| common(before, key)));
             let (of, end) = stem(&mut shared, prefix);

@@ -1,10 +1,10 @@
-//! Bounds: what the blocks of a list can make of its term, without a look into them.
+//! Bounds: the best that the blocks of a list can contribute, without decoding them.
 //!
-//! What lives here: a cursor over the maxima of a list (`maxima.rs`) that moves forward by documents, and
-//! what they promise of the whole list. What does not: scores.
+//! What lives here: a cursor over the maxima of a list (`maxima.rs`), which moves forward by document, and bounds
+//! of the whole list. Scores do not live here.
 //!
-//! **Invariant.** A bound is not less than the measure of any document that it is asked for.
-//! Reference: S. Ding, T. Suel, "Faster top-k document retrieval using block-max indexes", SIGIR 2011.
+//! **Invariant.** A bound is not less than the measure of any document that it covers. Reference: S. Ding, T.
+//! Suel, "Faster top-k document retrieval using block-max indexes", SIGIR 2011.
 
 use super::{Maximum, Skips};
 
@@ -12,10 +12,10 @@ use super::{Maximum, Skips};
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds<'a> {
     skips: Skips<'a>,
-    /// The first block that may hold a document asked for, and its last document.
+    /// The current block, and its last document.
     block: usize,
     last_doc: u32,
-    /// How many blocks there are, the last of which need not be full.
+    /// Number of blocks, including a last one that is not full.
     blocks: usize,
 }
 
@@ -26,26 +26,26 @@ impl<'a> Bounds<'a> {
         bounds
     }
 
-    /// The last document of a block; beyond all for the last, if that is not full.
+    /// The last document of a block; `u32::MAX` for a last block that is not full.
     #[inline]
     fn last_of(&self, block: usize) -> u32 {
         self.skips.last_doc(block).unwrap_or(u32::MAX)
     }
 
-    /// The block of the first document asked for.
+    /// The current block.
     #[inline]
     pub fn block(&self) -> usize {
         self.block
     }
 
-    /// Moves to a block, ahead or behind.
+    /// Moves to a block, forwards or backwards.
     #[inline]
     pub fn enter(&mut self, block: usize) {
         self.block = block;
         self.last_doc = self.last_of(block);
     }
 
-    /// The block of the last document before `end`, which is not before the current one.
+    /// The block of the last document before `end`. `end` must not be before the current block.
     #[inline]
     pub fn last_block(&self, end: u32) -> usize {
         if self.last_doc.saturating_add(1) >= end {
@@ -54,8 +54,8 @@ impl<'a> Bounds<'a> {
         self.skips.find(self.block + 1, end.saturating_sub(1))
     }
 
-    /// Moves to the block that `doc` is in, if the list has it, and returns it. `doc` never goes back, unless
-    /// [`Bounds::enter`] does.
+    /// Moves to the block that may contain `doc`, and returns it. `doc` must not decrease, except after
+    /// [`Bounds::enter`].
     #[inline]
     pub fn seek(&mut self, doc: u32) -> usize {
         if self.last_doc < doc {
@@ -65,13 +65,13 @@ impl<'a> Bounds<'a> {
         self.block
     }
 
-    /// The bound of the documents from `start` up to, but without, `end`, and the block where they begin; no bound if the list has
-    /// none there for sure. Moves to the block where they end: what is asked for next begins there or behind, unless
-    /// [`Bounds::enter`] goes back.
+    /// Returns the bound of the documents in `start..end` and the block where they begin. The bound is `None` if
+    /// the list certainly has no such document. Moves to the block where they end. The next call must not ask for
+    /// earlier documents, except after [`Bounds::enter`].
     #[inline]
     pub fn over(&mut self, start: u32, end: u32) -> (Option<Maximum>, usize) {
         let first = self.seek(start);
-        // The block behind may begin right after the last document of this one.
+        // The next block may begin right after the last document of this one.
         let behind = (self.seek(end.saturating_sub(1)) + 1).min(self.blocks);
         if first >= behind {
             return (None, first);
@@ -86,19 +86,19 @@ impl<'a> Bounds<'a> {
         (Some(most), first)
     }
 
-    /// The bound of the documents of a block.
+    /// The bound of a block.
     #[inline]
     pub fn maximum(&self, block: usize) -> Maximum {
         self.skips.maximum(block).unwrap_or(Maximum::UNKNOWN)
     }
 
-    /// Where the bound of `start` may change: the last document of its block.
+    /// The last document of the current block; the bound may change after it.
     #[inline]
     pub fn last_doc(&self) -> u32 {
         self.last_doc
     }
 
-    /// The blocks whose bound is `least` or more.
+    /// The blocks whose bound is at least `least`.
     pub fn reaching(&self, least: Maximum) -> impl Iterator<Item = (usize, Maximum)> + use<'a> {
         let maxima = self.skips.maxima();
         let unknown = (maxima.is_empty() && self.blocks > 0).then_some((0, Maximum::UNKNOWN));
@@ -117,25 +117,25 @@ impl<'a> Bounds<'a> {
         self.skips.maxima().iter().max().map_or(Maximum::UNKNOWN, |&code| Maximum(code))
     }
 
-    /// Between which documents the documents of a block lie, both included.
+    /// A range that contains the documents of a block, both ends included.
     pub fn span(&self, block: usize) -> (u32, u32) {
         let before = block.checked_sub(1).map_or(0, |before| self.last_of(before));
         (before, self.last_of(block))
     }
 
-    /// The last document of each block; beyond all for the last one, if that is not full.
+    /// The last document of each block; `u32::MAX` for a last block that is not full.
     pub fn last_docs(&self) -> impl Iterator<Item = u32> + use<'a> {
         let bounds = *self;
         (0..self.blocks).map(move |block| bounds.last_of(block))
     }
 
-    /// What at least `k` documents reach, each in a block of its own: zero for lists of fewer blocks.
+    /// A bound reached by at least `k` documents, each in another block; zero for lists with fewer blocks.
     pub fn reached_by(&self, k: usize) -> Maximum {
         let maxima = self.skips.maxima();
         if k == 0 || maxima.len() < k {
             return Maximum(0);
         }
-        // The greatest code that is not greater than k of them.
+        // Find the k-th greatest code.
         let (mut low, mut high) = (0_u8, u8::MAX);
         while low < high {
             let middle = high - (high - low) / 2;

@@ -1,61 +1,61 @@
-//! Champions: the documents of a long list that its term says most about, with how often they have it.
+//! Champions: the best documents of a long list, with their frequencies.
 //!
-//! They are the first [`Champions::COUNT`] documents by the measure of `maxima.rs`, of equal ones the first by number. A
-//! question that asks for no more, of nothing but the term, is answered by them alone; to any other they say what so many
-//! documents are worth at the least. Numbers are packed in as many bits as the greatest document has, and a dozen for the
-//! occurrences.
+//! They are the first [`Champions::COUNT`] documents by the measure of `maxima.rs`; ties are broken by document
+//! number. They alone answer a query for this term if it asks for no more results. Any other query gets a lower
+//! bound from them: the scores that this many documents reach. Each champion takes as many bits as the greatest
+//! document number, and twelve for its frequency.
 //!
-//! A list of fewer than [`LEAST`] documents has none, and neither has one where they would not be told from the others:
-//! where one of those has nearly the measure of the last champion, but not as many occurrences in as long a field, or where
-//! a champion has more occurrences than a dozen bits say. Then its numbers are all zeros.
+//! A list of fewer than [`LEAST`] documents has no champions. The same holds for a list without a clear winner:
+//! another document has nearly the measure of the last champion, but a different frequency or length. It also
+//! holds if a frequency does not fit into twelve bits. Then all champions are zeros.
 //!
-//! **Invariant.** A document that is no champion has a measure less than every champion by a millionth of it, or as many
-//! occurrences in as long a field as the last, and then its number is greater.
-//! Reference: C. Manning, P. Raghavan, H. Schütze, "Introduction to Information Retrieval", 2008, section 7.1.3.
+//! **Invariant.** Every other document has a measure less than that of each champion by at least a millionth of
+//! it. Or it has the frequency and length of the last champion, and a greater document number. Reference: C.
+//! Manning, P. Raghavan, H. Schütze, "Introduction to Information Retrieval", 2008, section 7.1.3.
 
 use super::maxima::Norm;
 use codes::fixed;
 
-/// Lists of fewer documents are evaluated as fast.
+/// Shorter lists are as fast to evaluate.
 const LEAST: u32 = 256;
 
-/// How many bits the occurrences of a champion have.
+/// Bits of the frequency of a champion.
 const FREQUENCY_BITS: u32 = 12;
 
-/// Measures that differ by less, relatively, may be of documents with the same score.
+/// Measures with a smaller relative difference may belong to documents with equal scores.
 const NEARLY: f64 = 1e-6;
 
-/// How many bytes they take in a list of so many documents, of a segment with so many.
+/// Bytes of the champions of a list of `doc_frequency` documents, in a segment of `doc_count`.
 pub(super) fn bytes(doc_frequency: u32, doc_count: u32) -> usize {
     if doc_frequency < LEAST { 0 } else { fixed::bytes(Champions::COUNT, bits(doc_count)) }
 }
 
-/// How many bits a champion takes.
+/// Bits of a champion.
 fn bits(doc_count: u32) -> u32 {
     u32::BITS - doc_count.saturating_sub(1).leading_zeros() + FREQUENCY_BITS
 }
 
-/// Where they lie.
+/// The champions of a list, encoded.
 #[derive(Clone, Copy, Debug)]
 pub struct Champions<'a> {
     bytes: &'a [u8],
     bits: u32,
 }
 
-/// A document, and how often it has the term.
+/// A document and the frequency of the term in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Champion {
-    /// Its number.
+    /// The document number.
     pub doc: u32,
-    /// Its occurrences.
+    /// The frequency.
     pub frequency: u32,
 }
 
 impl<'a> Champions<'a> {
-    /// How many there are: as many as are on a page.
+    /// Number of champions: one page of results.
     pub const COUNT: usize = 10;
 
-    /// Of a segment with `doc_count` documents; `None` if the list has none.
+    /// Champions of a list in a segment with `doc_count` documents; `None` if the list has none.
     pub(super) fn new(bytes: &'a [u8], doc_count: u32) -> Option<Champions<'a>> {
         let champions = Champions { bytes, bits: bits(doc_count) };
         let are_there = bytes.len() == fixed::bytes(Champions::COUNT, champions.bits)
@@ -63,7 +63,7 @@ impl<'a> Champions<'a> {
         are_there.then_some(champions)
     }
 
-    /// The best first, of the segment's own measure.
+    /// The champions, best first by the segment's own measure.
     pub fn iter(&self) -> impl Iterator<Item = Champion> + use<'a> {
         let Champions { bytes, bits } = *self;
         (0..Champions::COUNT).map(move |at| {
@@ -75,7 +75,7 @@ impl<'a> Champions<'a> {
     }
 }
 
-/// A document while the list is written.
+/// A candidate while the list is written.
 #[derive(Clone, Copy, Debug)]
 struct Rival {
     measure: f64,
@@ -85,18 +85,18 @@ struct Rival {
 }
 
 impl Rival {
-    /// Whether the documents have the same score under any parameters.
+    /// Returns whether both documents have the same score under any parameters.
     fn is_like(&self, other: &Rival) -> bool {
         (self.frequency, self.length) == (other.frequency, other.length)
     }
 }
 
-/// Finds the champions of a list whose documents come in their order.
+/// Finds the champions of a list whose documents arrive in order.
 #[derive(Debug, Default)]
 pub(crate) struct Contest {
-    /// The best first; of equal ones that which came first.
+    /// The best documents, best first; ties in order of arrival.
     best: Vec<Rival>,
-    /// Of the others the best, and the best that is not like it.
+    /// The best of the other documents, and the best of those with a different frequency or length.
     others: [Option<Rival>; 2],
 }
 
@@ -106,14 +106,14 @@ impl Contest {
         self.others = [None; 2];
     }
 
-    /// Whether a document of so great a measure would change anything.
+    /// Returns whether a document with this measure could change the result.
     #[inline]
     pub(crate) fn concerns(&self, measure: f32) -> bool {
         let full = self.best.get(Champions::COUNT - 1);
         full.is_none_or(|last| f64::from(measure) >= last.measure * (1.0 - 4.0 * NEARLY))
     }
 
-    /// Takes the next document.
+    /// Adds the next document.
     pub(crate) fn enter(&mut self, norm: Norm, doc: u32, frequency: u32, length: u32) {
         let rival =
             Rival { measure: norm.exact_measure(frequency, length), doc, frequency, length };
@@ -143,7 +143,7 @@ impl Contest {
         }
     }
 
-    /// Appends the champions of a list of so many documents, of a segment with so many.
+    /// Appends the champions of a list of `doc_frequency` documents, in a segment of `doc_count`.
     pub(super) fn write(&self, doc_frequency: u32, doc_count: u32, out: &mut Vec<u8>) {
         let length = bytes(doc_frequency, doc_count);
         if length == 0 {
@@ -157,7 +157,8 @@ impl Contest {
         }
     }
 
-    /// Whether the champions are better than all others, or those are like the last.
+    /// Returns whether the champions are clearly better than all other documents, or tie only with equals of the
+    /// last.
     fn is_decided(&self) -> bool {
         let Some(last) = self.best.get(Champions::COUNT - 1) else { return false };
         let may_tie =

@@ -1,35 +1,36 @@
-//! The positions of one block of documents, in chunks that can be leapt over.
+//! The positions of one block of documents, in chunks that can be skipped.
 //!
-//! A chunk ends with the first document that gives it 32 occurrences or more, or with the block. If there are several, their
-//! number less one, times four, plus a width less one stands first, as a vbyte, and then the length of each but the last in
-//! so many bytes, the least that hold the greatest. The numbers of a chunk, for each
-//! occurrence the distance to the one before in the document (from 0), are one run under the code of
-//! the stream. Under `golomb` they are a run of [`codes::rice`] instead, whose parameter follows from
-//! the document: its length over its occurrences is the mean that occurrences at random would have
-//! (the local Bernoulli model), and both are known.
+//! A chunk ends with the first document that brings it to 32 occurrences or more, or with the block. If a block
+//! has several chunks, a header comes first: a vbyte 4 (*n* – 1) + *w* – 1 for *n* chunks, then the length of each
+//! chunk but the last, in *w* bytes. The width *w* is the least that holds the greatest length.
 //!
-//! **Invariant.** To read the positions of a document no more is decoded than its chunk, in which at
-//! most 31 occurrences stand before the last document, and under `golomb` no more than up to it. On any bytes: no panic, and no more memory than
-//! 1 KiB a byte.
-//! Reference: I. H. Witten, A. Moffat, T. C. Bell, *Managing Gigabytes*, 1999, section 3.3.
+//! The numbers of a chunk are the distances of occurrences in a document (from 0), as one run under the code of
+//! the stream. Under `golomb`, the run is coded by [`codes::rice`], with one parameter per document. The parameter
+//! follows from the mean distance of randomly placed occurrences, which is length over frequency (the local
+//! Bernoulli model). Both are known.
+//!
+//! **Invariant.** Reading the positions of a document decodes at most its chunk, which has at most 31 occurrences
+//! before its last document. Under `golomb` it decodes the chunk only up to the document. On any bytes: no panic,
+//! and at most 1 KiB of memory per byte. Reference: I. H. Witten, A. Moffat, T. C. Bell, *Managing Gigabytes*,
+//! 1999, section 3.3.
 
 use super::code::{BLOCK, Coder, StreamCode};
 use crate::fixed;
 use codes::{rice, vbyte};
 use std::ops::Range;
 
-/// A chunk takes no more documents once it has so many occurrences.
+/// A chunk is complete when it has this many occurrences.
 const CHUNK: u64 = 32;
 
-/// No code spends less than this: so many numbers to a byte.
+/// Upper bound of the numbers coded in one byte, over all codes.
 const NUMBERS_A_BYTE_MAX: usize = 256;
 
-/// A document of a block, as its chunk sees it.
+/// What a chunk needs to know of a document.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Place {
-    /// Its occurrences, less one.
+    /// The frequency, less one.
     pub(crate) more: u32,
-    /// How many terms its field has.
+    /// Number of terms of its field.
     pub(crate) length: u32,
 }
 
@@ -39,7 +40,7 @@ impl Place {
     }
 }
 
-/// Behind which document the chunk ends that begins with `first`: `more` are the occurrences of each, less one.
+/// The end of the chunk that begins with document `first`. `more` is the frequency of each document, less one.
 #[inline]
 fn chunk_end(more: impl Iterator<Item = u32>, first: usize) -> usize {
     let (mut occurrences, mut end) = (0, first);
@@ -53,17 +54,17 @@ fn chunk_end(more: impl Iterator<Item = u32>, first: usize) -> usize {
     end
 }
 
-/// Writes the positions of blocks; what it holds is of use for the next one only.
+/// Writes the positions of blocks. Its buffers are reused.
 #[derive(Debug, Default)]
 pub(crate) struct ChunksWriter {
     lengths: Vec<u64>,
     runs: Vec<u8>,
-    /// Under `golomb` the parameter of each number of the block.
+    /// Under `golomb`: the parameter of each number of the block.
     parameters: Vec<u8>,
 }
 
 impl ChunksWriter {
-    /// Appends the positions of a block: `deltas` are the numbers of all its documents.
+    /// Appends the positions of a block; `deltas` are the distances of all its documents.
     pub(crate) fn write(
         &mut self,
         code: StreamCode,
@@ -106,7 +107,7 @@ impl ChunksWriter {
         out.extend_from_slice(runs);
     }
 
-    /// Finds for each of the numbers of a block, so many, the parameter of its document.
+    /// Computes the parameter of each of the `count` numbers of a block.
     fn spread_parameters(&mut self, places: &[Place], count: usize) {
         let mut of_places = [0; BLOCK];
         rice::parameters(
@@ -114,7 +115,7 @@ impl ChunksWriter {
             |place| (place.length, place.more.saturating_add(1)),
             &mut of_places,
         );
-        // What is there is written over.
+        // Old contents are overwritten.
         let parameters = &mut self.parameters;
         parameters.resize(count + SPREAD, 0);
         let mut at = 0;
@@ -129,7 +130,7 @@ impl ChunksWriter {
     }
 }
 
-/// So many parameters are written at once, more of them than most documents need.
+/// Number of parameters written at once; enough for most documents.
 const SPREAD: usize = 16;
 
 fn write_run(code: StreamCode, parameters: &[u8], numbers: &[u32], out: &mut Vec<u8>) {
@@ -141,29 +142,30 @@ fn write_run(code: StreamCode, parameters: &[u8], numbers: &[u32], out: &mut Vec
     writer.finish();
 }
 
-/// Reads the positions of documents of one block, in ascending order.
+/// Reads the positions of documents of a block, in ascending order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chunks<'a> {
-    /// The lengths, from that of the chunk at hand on, and how many bytes each has.
+    /// Lengths of the chunks, from the current one on, and the bytes of each length.
     lengths: &'a [u8],
     width: usize,
-    /// Where the chunk at hand begins.
+    /// Bytes from the current chunk on.
     rest: &'a [u8],
-    /// The documents of the chunk at hand.
+    /// The documents of the current chunk.
     docs: Range<usize>,
-    /// The next of them.
+    /// The next document to read.
     next: usize,
-    /// Under `golomb`: stands before the numbers of `next`, or so many of the document before it, under that parameter.
+    /// Under `golomb`: positioned before the numbers of `next`, or before the unread ones of the previous
+    /// document. `unread` is their parameter and their number.
     reader: rice::Reader<'a>,
     unread: (u32, usize),
-    /// Under other codes the numbers of all, and where those of `next` begin.
+    /// Under other codes: all numbers, and where those of `next` begin.
     numbers: Vec<u32>,
     offset: usize,
 }
 
 impl<'a> Chunks<'a> {
-    /// Stands before the first document of the block that `bytes` begin with; `more` are the occurrences of each, less one.
-    /// `None` if the bytes are none.
+    /// Starts before the first document of the block at the start of `bytes`. `more` is the frequency of each
+    /// document, less one. Returns `None` if the bytes are invalid.
     pub(super) fn restart(
         &mut self,
         code: StreamCode,
@@ -182,13 +184,14 @@ impl<'a> Chunks<'a> {
         self.open(code, more)
     }
 
-    /// Whether document `at` of the block is still ahead.
+    /// Returns whether document `at` of the block has not been passed yet.
     pub(super) fn is_ahead(&self, at: usize) -> bool {
         at >= self.next
     }
 
-    /// Hands the numbers of document `at` to `visit` until that says no; `None` if the bytes are none. `more` are the occurrences of each
-    /// document, less one, and `length` tells how many terms its field has.
+    /// Passes the numbers of document `at` to `visit` until that returns `false`. `more` is the frequency of each
+    /// document, less one, and `length` returns the number of terms of its field. Returns `None` if the bytes are
+    /// invalid.
     #[inline]
     pub(super) fn read(
         &mut self,
@@ -217,7 +220,7 @@ impl<'a> Chunks<'a> {
         for (at, &more) in (self.next..).zip(passed) {
             let parameter = Place { more, length: length(at) }.parameter();
             self.reader.each(parameter, more as usize + 1, |_| {});
-            // Occurrences that are not there are not worth the time.
+            // Stop early if the input ends before these occurrences.
             self.reader.is_within().then_some(())?;
         }
         let parameter = Place { more: more[at], length: length(at) }.parameter();
@@ -232,7 +235,7 @@ impl<'a> Chunks<'a> {
         is_sound.then_some(())
     }
 
-    /// Moves ahead to the chunk that holds document `at`.
+    /// Moves forward to the chunk with document `at`.
     fn leap(&mut self, code: StreamCode, more: &[u32], at: usize) -> Option<()> {
         let mut passed = 0;
         while at >= self.docs.end {
@@ -255,7 +258,7 @@ impl<'a> Chunks<'a> {
         self.open(code, more)
     }
 
-    /// Begins the chunk at hand, and decodes it if that must be done at once.
+    /// Opens the current chunk, and decodes it unless the code is `golomb`.
     fn open(&mut self, code: StreamCode, more: &[u32]) -> Option<()> {
         let mut bytes = self.rest;
         if let Some(length) =
@@ -276,7 +279,7 @@ impl<'a> Chunks<'a> {
     }
 }
 
-/// Whether so many numbers may be in so many bytes.
+/// Returns whether this many numbers may be coded in this many bytes.
 fn is_possible(numbers: usize, bytes: usize) -> bool {
     numbers / NUMBERS_A_BYTE_MAX <= bytes + BLOCK
 }

@@ -1,19 +1,19 @@
-//! [`StreamCode`]: how the numbers of a stream are coded, as the configuration says.
+//! [`StreamCode`]: the code of a stream of numbers, chosen in the configuration.
 //!
-//! What lives here: runs of numbers on bytes under every code. What does not: the codes themselves
-//! (crate `codes`), and which numbers make up a run (`writer.rs`).
+//! What lives here: runs of numbers as bytes under every code. The codes themselves are in the crate `codes`, and
+//! `writer.rs` decides which numbers make up a run.
 //!
 //! | code | a run |
 //! |---|---|
-//! | `gamma`, `delta`, `zeta` | codewords, up to a whole byte; of ζ that with *k* = 3 |
+//! | `gamma`, `delta`, `zeta` | codewords, padded to a whole byte; ζ with *k* = 3 |
 //! | `vbyte`, `prefix-vbyte` | codewords |
-//! | `golomb` | the modulus for their mean, as a prefix vbyte, then codewords up to a whole byte |
-//! | `minimal-binary` | the greatest number, or 1, as a prefix vbyte, then codewords up to a whole byte |
+//! | `golomb` | the modulus for their mean, as a prefix vbyte, then codewords padded to a whole byte |
+//! | `minimal-binary` | the greatest number, or 1, as a prefix vbyte, then codewords padded to a whole byte |
 //! | `rans` | the class of a Lomax distribution, a byte, then a block under its model |
-//! | `packed`, `pfor`, `pfor-optimum`, `pfor-unary` | every 128 numbers a block; of the rest 32 or more are a shorter block of PFOR, fewer are under the [`Coder`]'s `rest` |
+//! | `packed`, `pfor`, `pfor-optimum`, `pfor-unary` | blocks of 128 numbers; a remainder of 32 or more is a shorter PFOR block, a smaller one uses the [`Coder`]'s `rest` |
 //!
-//! **Invariant.** What a coder writes it reads back, given how many numbers there are. On any bytes: no
-//! panic, and nothing is read behind the run.
+//! **Invariant.** A coder reads back what it wrote, given the number of numbers. On any bytes: no panic, and no
+//! read after the run.
 
 use codes::pfor::Choice;
 use codes::rans::{LOMAX_CLASS_MAX, Model};
@@ -21,11 +21,11 @@ use codes::{Bits, Code, Delta, Gamma, Golomb, MinimalBinary, Reader, Zeta};
 use codes::{packed, pfor, prefix_vbyte, vbyte};
 use std::sync::OnceLock;
 
-/// How many numbers a block holds, and how many documents.
+/// Numbers, and documents, in a block.
 pub const BLOCK: usize = packed::BLOCK;
 
-/// So many numbers that are left over make up a block of their own: it is decoded much faster than single codewords, and
-/// takes hardly more.
+/// A remainder of at least this size is a block of its own. It decodes much faster than single codewords, and
+/// takes hardly more space.
 const SHORT_BLOCK: usize = 32;
 
 /// A code for one of the streams of an index.
@@ -38,24 +38,24 @@ pub enum StreamCode {
     Delta,
     /// ζ with *k* = 3.
     Zeta,
-    /// Golomb; of positions the modulus follows from the document, else from the block.
+    /// Golomb. For positions the modulus follows from the document, otherwise from the block.
     Golomb,
-    /// Minimal binary below the greatest number of each block.
+    /// Minimal binary, bounded by the greatest number of each block.
     MinimalBinary,
-    /// Bytes with a continuation bit each.
+    /// Variable-byte: each byte has a continuation bit.
     Vbyte,
-    /// Bytes with all continuation bits in the first.
+    /// Variable-byte with all continuation bits in the first byte.
     PrefixVbyte,
-    /// Blocks in the width of their greatest number.
+    /// Blocks of numbers as wide as their greatest.
     Packed,
-    /// Blocks in the width that nine of ten numbers fit, with exceptions.
+    /// Blocks as wide as nine of ten numbers need, with exceptions.
     Pfor,
-    /// Blocks in the best width, with exceptions.
+    /// Blocks of the best width, with exceptions.
     PforOptimum,
-    /// Asymmetric numeral systems, with the model that suits each block.
+    /// Asymmetric numeral systems, with the best model for each block.
     Rans,
-    /// As [`StreamCode::PforOptimum`], but blocks in unary where that is not much longer: a document is looked up in them
-    /// without decoding any.
+    /// Like [`StreamCode::PforOptimum`], with unary blocks where these are not much longer. A unary block can be
+    /// searched without decoding.
     PforUnary,
 }
 
@@ -109,22 +109,22 @@ impl StreamCode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Coder {
     code: StreamCode,
-    /// For the few that are left over by a code of blocks; itself a code of any count.
+    /// Code of a small remainder after the blocks; not a block code.
     rest: StreamCode,
 }
 
 impl Coder {
-    /// Of document gaps: what is left over is in δ.
+    /// The coder of document gaps; δ for a small remainder.
     pub(crate) fn of_docs(code: StreamCode) -> Coder {
         Coder { code, rest: StreamCode::Delta }
     }
 
-    /// Of frequencies: what is left over is in γ.
+    /// The coder of frequencies; γ for a small remainder.
     pub(crate) fn of_freqs(code: StreamCode) -> Coder {
         Coder { code, rest: StreamCode::Gamma }
     }
 
-    /// Of distances of positions: what is left over is in ζ.
+    /// The coder of position distances; ζ for a small remainder.
     pub(crate) fn of_positions(code: StreamCode) -> Coder {
         Coder { code, rest: StreamCode::Zeta }
     }
@@ -148,8 +148,8 @@ impl Coder {
         }
     }
 
-    /// Reads a run of as many numbers as `out` holds, and advances `input` behind it. `None`, with
-    /// anything in both, if the bytes begin with none.
+    /// Reads a run that fills `out`, and advances `input` after it. Returns `None`, with anything in both, if the
+    /// bytes are invalid.
     pub(crate) fn read(self, input: &mut &[u8], out: &mut [u32]) -> Option<()> {
         if out.len() == BLOCK && self.is_pfor() {
             return pfor::read(input, out);
@@ -177,7 +177,7 @@ impl Coder {
     }
 }
 
-/// Writes a block of a code that has such.
+/// Writes a block of a block code.
 type BlockWriter = fn(&[u32; BLOCK], &mut Vec<u8>);
 
 fn block_writer(code: StreamCode) -> Option<BlockWriter> {
@@ -203,7 +203,7 @@ fn write_run(code: StreamCode, numbers: &[u32], out: &mut Vec<u8>) {
             write_codewords(&code, numbers, out);
         }
         StreamCode::MinimalBinary => {
-            // A bit at least for each, as under every other code.
+            // At least one bit per number, as under every other code.
             let max = numbers.iter().copied().max().unwrap_or(0).max(1);
             prefix_vbyte::write(out, u64::from(max));
             write_codewords(&MinimalBinary::new(u64::from(max) + 1), numbers, out);
@@ -278,7 +278,7 @@ fn read_each(out: &mut [u32], mut read: impl FnMut() -> Option<u64>) -> Option<(
     Some(())
 }
 
-/// The models, each made when it is first needed.
+/// The models, each built on first use.
 static LOMAX: [OnceLock<Model>; LOMAX_CLASS_MAX as usize + 1] =
     [const { OnceLock::new() }; LOMAX_CLASS_MAX as usize + 1];
 
@@ -286,10 +286,10 @@ fn lomax(class: u8) -> &'static Model {
     LOMAX[usize::from(class)].get_or_init(|| Model::lomax(class))
 }
 
-/// The class under which the numbers take the fewest bits, near that of their mean.
+/// The class with the fewest bits for these numbers, searched near their mean.
 fn lomax_class(numbers: &[u32]) -> u8 {
     let sum: u64 = numbers.iter().map(|&n| u64::from(n)).sum();
-    // σ = 2^(class / 2 - 4): the class of a mean of 1 is 8.
+    // σ = 2^(class / 2 - 4): a mean of 1 belongs to class 8.
     let sixteenths = 16 * sum / numbers.len().max(1) as u64;
     let about = u8::try_from(2 * sixteenths.checked_ilog2().unwrap_or(0)).unwrap_or(u8::MAX);
     let near = about.saturating_sub(6)..=about.saturating_add(3).min(LOMAX_CLASS_MAX);

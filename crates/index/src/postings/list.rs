@@ -1,8 +1,9 @@
-//! An inverted list where it lies: any of its blocks can be decoded, in any order.
+//! An encoded inverted list, whose blocks can be decoded in any order.
 //!
-//! What does not live here: a cursor that moves over it (`mod.rs`), and bounds (`bounds.rs`).
+//! The cursor over a list is in `mod.rs`, bounds are in `bounds.rs`.
 //!
-//! **Invariant.** A block that is decoded without a fault, or taken as a set, holds documents that the segment has, in ascending order.
+//! **Invariant.** A successfully decoded block, and a [`DocSet`], contains documents of the segment in ascending
+//! order.
 
 use super::champions::Contest;
 use super::chunks::Chunks;
@@ -24,7 +25,7 @@ pub(crate) struct Streams<'a> {
     pub(crate) skips: Skips<'a>,
 }
 
-/// The documents that have a term in a field, in blocks of [`BLOCK`], the last of which need not be full.
+/// The documents with a term in a field, in blocks of [`BLOCK`]. The last block may be shorter.
 #[derive(Clone, Copy, Debug)]
 pub struct InvertedList<'a> {
     pub(super) streams: Streams<'a>,
@@ -36,7 +37,7 @@ pub struct InvertedList<'a> {
 }
 
 impl<'a> InvertedList<'a> {
-    /// Of a segment with `doc_count` documents; `lengths` are those of its field.
+    /// A list in a segment with `doc_count` documents; `lengths` are those of its field.
     #[inline]
     pub(crate) fn new(
         streams: Streams<'a>,
@@ -49,13 +50,13 @@ impl<'a> InvertedList<'a> {
         InvertedList { streams, codes, lengths, doc_frequency, total_frequency, doc_count }
     }
 
-    /// How many documents have the term.
+    /// Number of documents with the term.
     #[inline]
     pub fn doc_frequency(&self) -> u32 {
         self.doc_frequency
     }
 
-    /// How often the term occurs in all of them.
+    /// Number of occurrences of the term in all of them.
     pub fn total_frequency(&self) -> u64 {
         self.total_frequency
     }
@@ -66,38 +67,38 @@ impl<'a> InvertedList<'a> {
         self.lengths
     }
 
-    /// How many blocks the list has.
+    /// Number of blocks.
     #[inline]
     pub fn block_count(&self) -> usize {
         (self.doc_frequency as usize).div_ceil(BLOCK)
     }
 
-    /// How many documents a block has.
+    /// Number of documents in a block.
     #[inline]
     pub fn block_len(&self, block: usize) -> usize {
         let before = block.saturating_mul(BLOCK);
         (self.doc_frequency as usize).saturating_sub(before).min(BLOCK)
     }
 
-    /// What its blocks can make of its term, from the beginning on.
+    /// Bounds of the blocks, from the beginning.
     pub fn bounds(&self) -> Bounds<'a> {
         Bounds::new(self.streams.skips, self.block_count())
     }
 
-    /// The documents that the term says most about; `None` of a short list, and where they cannot be told.
+    /// The best documents of the list; `None` for a short list, or if there is no clear winner.
     pub fn champions(&self) -> Option<Champions<'a>> {
         self.streams.skips.champions(self.doc_frequency)
     }
 
-    /// Whether its champions are those of a contest that all its documents have entered.
+    /// Returns whether the stored champions are those of `contest`, which has seen all documents.
     pub(crate) fn is_won(&self, contest: &Contest) -> bool {
         let mut bytes = Vec::new();
         contest.write(self.doc_frequency, self.doc_count, &mut bytes);
         self.streams.skips.champion_bytes(self.doc_frequency) == bytes
     }
 
-    /// Decodes the documents of a block into `docs`, which has room for as many; `None`, with anything in it, if the block
-    /// is damaged or not there.
+    /// Decodes the documents of a block into `docs`, which must have the block's length. Returns `None`, with
+    /// anything in `docs`, if the block is damaged or missing.
     pub fn read_docs(&self, block: usize, docs: &mut [u32]) -> Option<()> {
         let skips = &self.streams.skips;
         let mut bytes = self.streams.docs.get(skips.docs(block)?..)?;
@@ -120,7 +121,7 @@ impl<'a> InvertedList<'a> {
         (behind <= self.doc_count).then_some(())
     }
 
-    /// A full block that lies as a set of bits, if it is sound.
+    /// Returns a full block that is stored as a bit set, if it is valid.
     #[inline]
     pub fn set(&self, block: usize) -> Option<DocSet<'a>> {
         if !self.is_unary(block) {
@@ -133,13 +134,13 @@ impl<'a> InvertedList<'a> {
         is_sound.then_some(set)
     }
 
-    /// Whether a block may lie as a set of bits: those that are full may.
+    /// Returns whether a block may be stored as a bit set; only full blocks may.
     #[inline]
     fn is_unary(&self, block: usize) -> bool {
         self.codes.docs == StreamCode::PforUnary && self.block_len(block) == BLOCK
     }
 
-    /// Decodes how often, less one, each document of a block has the term; as [`InvertedList::read_docs`] does.
+    /// Decodes the frequency of each document of a block, less one, like [`InvertedList::read_docs`].
     pub fn read_more(&self, block: usize, more: &mut [u32]) -> Option<()> {
         if has_freqs(self.doc_frequency, self.total_frequency) {
             let mut bytes = self.streams.freqs.get(self.streams.skips.freqs(block)?..)?;
@@ -154,44 +155,43 @@ impl<'a> InvertedList<'a> {
         Some(())
     }
 
-    /// Where the positions of a block begin.
+    /// Bytes of the positions from a block on.
     fn positions(&self, block: usize) -> Option<&'a [u8]> {
         self.streams.positions.get(self.streams.skips.positions(block)?..)
     }
 }
 
-/// The documents of a block, as bits: whoever asks for one decodes none.
+/// The documents of a block as a bit set, searched without decoding.
 #[derive(Clone, Copy, Debug)]
 pub struct DocSet<'a> {
-    /// That of the first bit.
+    /// Document of the first bit.
     first: u32,
     bits: &'a [u8],
 }
 
 impl DocSet<'_> {
-    /// No set has more bits: its length is a byte.
+    /// Largest number of bits: the length in bytes fits into a byte.
     pub const BITS_MAX: usize = 8 * u8::MAX as usize;
 
-    /// How many they are.
     #[inline]
     fn len(&self) -> usize {
         unary_block::ones(self.bits) as usize
     }
 
-    /// Whether a document is among them.
+    /// Returns whether a document is in the set.
     #[inline]
     pub fn contains(&self, doc: u32) -> bool {
         doc >= self.first && unary_block::contains(self.bits, doc - self.first)
     }
 
-    /// Which of those documents that are asked for are among them, a bit for each. Makes `places` for each of those how many
-    /// of the set are before it.
+    /// Looks up the documents of `docs` whose bit in `asked` is set. Returns a bit for each that is in the set.
+    /// Sets its entry of `places` to the number of set members before it.
     #[inline]
     pub fn find(&self, docs: &[u32; BLOCK], asked: u128, places: &mut [u8; BLOCK]) -> u128 {
         unary_block::find(self.bits, self.first, docs, asked, places)
     }
 
-    /// For each of the 64 documents from `doc` on whether it is among them, the lowest bit first.
+    /// Membership of the 64 documents from `doc` on, lowest bit first.
     #[inline]
     pub fn word(&self, doc: u32) -> u64 {
         if doc >= self.first {
@@ -201,7 +201,7 @@ impl DocSet<'_> {
         }
     }
 
-    /// How many of the documents from `start` on are among them and have a bit, the lowest of the first word that of
+    /// Counts the members from `start` on whose bit in `words` is set. The lowest bit of the first word is
     /// `start`.
     #[inline]
     pub fn count_in(&self, start: u32, words: &[u64]) -> u32 {
@@ -212,7 +212,7 @@ impl DocSet<'_> {
         unary_block::common(self.bits, start.saturating_sub(first), ahead % 64, words)
     }
 
-    /// Between which documents they are, the second not included.
+    /// A range that contains all members, ending after the last.
     #[inline]
     pub fn range(&self) -> Range<u32> {
         let unused = self.bits.last().map_or(0, |last| last.leading_zeros());
@@ -220,7 +220,7 @@ impl DocSet<'_> {
         self.first..self.first.saturating_add(bits - unused)
     }
 
-    /// How many of them are before a document.
+    /// Number of members before a document.
     #[inline]
     pub fn rank(&self, doc: u32) -> usize {
         let ahead = (doc.saturating_sub(self.first) as usize).min(8 * self.bits.len());
@@ -236,32 +236,32 @@ impl DocSet<'_> {
 /// A decoded block of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct DecodedBlock<'b> {
-    /// Which one.
+    /// The block number.
     pub block: usize,
     /// Its documents.
     pub docs: &'b [u32],
-    /// How often, less one, each has the term.
+    /// The frequency of each document, less one.
     pub more: &'b [u32],
 }
 
-/// Reads where the term of a list stands in its documents. Costs least where blocks and documents ascend.
+/// Reads the positions of a term in documents. Cheapest in ascending order of blocks and documents.
 #[derive(Clone, Debug)]
 pub struct Occurrences<'a> {
     list: InvertedList<'a>,
-    /// The block that `chunks` are of.
+    /// The block that `chunks` belongs to.
     block: Option<usize>,
     chunks: Chunks<'a>,
     distances: Vec<u32>,
 }
 
 impl<'a> Occurrences<'a> {
-    /// Of a list.
+    /// Reads the positions of `list`.
     pub fn new(list: InvertedList<'a>) -> Occurrences<'a> {
         Occurrences { list, block: None, chunks: Chunks::default(), distances: Vec::new() }
     }
 
-    /// For each occurrence in the document at a place of a block its distance to the one before; for the first, its
-    /// position. None if the index keeps no positions, and of bytes that were never written by us.
+    /// The distance of each occurrence to the previous one, for the document at index `at` of a block; for the
+    /// first, its position. Empty without positions in the index, and on corrupt bytes.
     pub(super) fn distances(&mut self, decoded: DecodedBlock<'_>, at: usize) -> &[u32] {
         let mut distances = std::mem::take(&mut self.distances);
         distances.clear();
@@ -276,7 +276,7 @@ impl<'a> Occurrences<'a> {
         &self.distances
     }
 
-    /// Appends to `out` each position of the term in that document, less `shift`, if it is not before that.
+    /// Appends each position of the term in a document, less `shift`, to `out`. Skips positions less than `shift`.
     #[inline]
     pub fn append_shifted(
         &mut self,
@@ -297,8 +297,8 @@ impl<'a> Occurrences<'a> {
         }
     }
 
-    /// Keeps of `starts`, which ascend, those that, `shift` later, are positions of the term in that document, at the front.
-    /// Returns how many.
+    /// Keeps each element of `starts` that plus `shift` is a position of the term in a document. `starts` must be
+    /// ascending. Kept elements move to the front; returns their number.
     #[inline]
     pub fn keep_shifted(
         &mut self,
@@ -322,7 +322,8 @@ impl<'a> Occurrences<'a> {
         if read.is_some() { kept } else { 0 }
     }
 
-    /// Hands each distance to `visit` until that says no; `None`, after any of them, if the bytes are none.
+    /// Passes each distance to `visit` until that returns `false`. Returns `None` if the bytes are invalid,
+    /// possibly after some visits.
     #[inline]
     fn each(
         &mut self,
@@ -335,7 +336,7 @@ impl<'a> Occurrences<'a> {
             self.block = None;
             self.chunks.restart(code, self.list.positions(block)?, more)?;
         }
-        // Until it has been read without a fault.
+        // Stays unset if reading fails.
         self.block = None;
         let lengths = self.list.lengths;
         let length = |at: usize| docs.get(at).map_or(0, |&doc| lengths.get(DocId(doc)));

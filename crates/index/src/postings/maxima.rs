@@ -1,70 +1,68 @@
-//! Block maxima: how much the best document of a block can make of a term, in one byte.
+//! Block maxima: the greatest measure of a document in a block, in one byte.
 //!
-//! The measure is the normalised frequency *f* / (1 – *s* + *s* · length / average), where the average is that
-//! of the field in the segment, and *s* its [`Slope`]. It bounds the score of BM25 whatever the parameters are, and that
-//! with *b* = *s* best: see [`Maximum::bound`]. A byte *c* stands for the measure *m* with *m* / (*m* + 1.2) = (*c* + 1) / 256, rounded up, and 255 for
-//! anything greater: what BM25 with its usual *k1* makes of a measure is cut into equal steps.
+//! The measure is the normalised frequency *f* / (1 – *s* + *s* · length / average), where the average is that of
+//! the field in the segment, and *s* its [`Slope`]. It bounds the score of BM25 under any parameters, and is
+//! tightest for *b* = *s*: see [`Maximum::bound`]. The scale is even in the score of BM25 with its usual *k1*. A
+//! byte *c* encodes the measure *m* with *m* / (*m* + 1.2) = (*c* + 1) / 256, rounded up; 255 encodes anything
+//! greater. Scores do not live here.
 //!
-//! What does not live here: scores.
-//!
-//! **Invariant.** What a byte stands for is not less than the measure of any document of its block.
-//! Reference: S. Ding, T. Suel, "Faster top-k document retrieval using block-max indexes", SIGIR 2011.
+//! **Invariant.** The decoded maximum is not less than the measure of any document of its block. Reference: S.
+//! Ding, T. Suel, "Faster top-k document retrieval using block-max indexes", SIGIR 2011.
 
-/// How much of the norm is the length, in hundredths.
+/// Weight of the length in the norm, in hundredths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slope(u8);
 
 impl Default for Slope {
-    /// One half.
+    /// The slope 0.5.
     fn default() -> Slope {
         Slope(50)
     }
 }
 
 impl Slope {
-    /// The nearest to *b*, from 0 to 1.
+    /// The slope nearest to *b*, which is clamped to 0..=1.
     pub fn of(b: f64) -> Slope {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
         Slope((b.clamp(0.0, 1.0) * 100.0).round() as u8)
     }
 
-    /// That of so many hundredths.
+    /// The slope of a number of hundredths; `None` if there are more than 100.
     pub(crate) fn from_hundredths(hundredths: u64) -> Option<Slope> {
         u8::try_from(hundredths).ok().filter(|&hundredths| hundredths <= 100).map(Slope)
     }
 
-    /// How many hundredths it is.
     pub(crate) fn hundredths(self) -> u8 {
         self.0
     }
 
-    /// As a share of one.
+    /// The slope as a fraction.
     pub fn share(self) -> f32 {
         f32::from(self.0) / 100.0
     }
 
-    /// The same in double precision.
+    /// The slope as a fraction in double precision.
     pub fn exactly(self) -> f64 {
         f64::from(self.0) / 100.0
     }
 
-    /// Between what *f* / (1 – *b* + *b* · length / `average_ratio` · segment's average) is as a multiple of the measure of any
-    /// document, where this slope is that of the segment, and `average_ratio` the average length that is asked for, over
-    /// that of the segment.
+    /// The least and the greatest ratio, over all documents, of *f* / (1 – *b* + *b* · length / average) to the
+    /// measure of the segment. `self` is the slope of the segment; `average_ratio` is the average asked for,
+    /// divided by that of the segment.
     pub fn quotients(self, b: f32, average_ratio: f32) -> (f32, f32) {
-        // The quotient of two norms, both linear in the length, is least and greatest at the ends. What is no number, nothing
-        // over nothing, is neither the greater nor the lesser of two.
+        // The ratio of two norms, both linear in the length, is extreme at the ends. `min` and `max` ignore NaN (0
+        // / 0).
         let at_nothing = (1.0 - self.share()) / (1.0 - b);
         let at_infinity = self.share() * average_ratio / b;
-        // Down and up, by more than a few roundings can go.
+        // Round down and up by more than the rounding errors.
         (at_nothing.min(at_infinity) * 0.999_999, at_nothing.max(at_infinity) * 1.000_001)
     }
 }
 
-/// Where a score is half of what it can be.
+/// The measure at which a score is half of its maximum (*k1*).
 const HALF: f64 = 1.2;
 
-/// What each byte stands for.
+/// The measure of each byte.
 static SCALE: [f32; 256] = {
     let (mut scale, mut code) = ([f32::INFINITY; 256], 0);
     let mut share = 1.0;
@@ -82,11 +80,11 @@ static SCALE: [f32; 256] = {
 /// Turns frequencies and lengths into the measure, for one field of a segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Norm {
-    /// What is no length.
+    /// The part of the norm that does not depend on the length.
     base: f32,
     /// Slope / average length.
     per_term: f32,
-    /// Both to the last digit.
+    /// Both in double precision.
     exactly: (f64, f64),
 }
 
@@ -100,7 +98,6 @@ impl Norm {
         Norm { base: base as f32, per_term: per_term as f32, exactly: (base, per_term) }
     }
 
-    /// The measure of a document.
     #[inline]
     pub(crate) fn measure(self, frequency: u32, length: u32) -> f32 {
         #[expect(clippy::cast_precision_loss, reason = "a measure")]
@@ -108,7 +105,7 @@ impl Norm {
         frequency / (self.base + self.per_term * length)
     }
 
-    /// The same in double precision.
+    /// The measure of a document in double precision.
     pub(crate) fn exact_measure(self, frequency: u32, length: u32) -> f64 {
         let (base, per_term) = self.exactly;
         f64::from(frequency) / (base + per_term * f64::from(length))
@@ -120,33 +117,34 @@ impl Norm {
 pub struct Maximum(pub(crate) u8);
 
 impl Maximum {
-    /// No measure is greater.
+    /// The bound of an unknown measure.
     pub(crate) const UNKNOWN: Maximum = Maximum(u8::MAX);
 
-    /// All of them, the least first.
+    /// All maxima, the least first.
     pub fn all() -> impl Iterator<Item = Maximum> {
         (0..=u8::MAX).map(Maximum)
     }
 
-    /// Which of all it is.
+    /// The byte of this maximum.
     #[inline]
     pub fn code(self) -> u8 {
         self.0
     }
 
-    /// The least byte that stands for `measure` or more.
+    /// The least byte whose measure is `measure` or more.
     pub(crate) fn of(measure: f32) -> Maximum {
         let code = SCALE.partition_point(|&value| value < measure);
         Maximum(u8::try_from(code).unwrap_or(u8::MAX))
     }
 
-    /// No less than the measure of any document of the block, times the greater quotient of [`Slope::quotients`].
+    /// An upper bound of the measure of any document of the block, under other parameters. `greatest` is the
+    /// greater ratio of [`Slope::quotients`].
     #[inline]
     pub fn bound(self, greatest: f32) -> f32 {
         SCALE[usize::from(self.0)] * greatest
     }
 
-    /// The least maximum of which `test` holds, which must hold of all that are greater.
+    /// The least maximum that satisfies `test`. `test` must hold for all greater ones.
     pub fn least(test: impl Fn(Maximum) -> bool) -> Option<Maximum> {
         let (mut low, mut high) = (0_u8, u8::MAX);
         if !test(Maximum(high)) {
@@ -159,7 +157,8 @@ impl Maximum {
         Some(Maximum(low))
     }
 
-    /// No more than the measure of at least one document of the block, times the lesser quotient.
+    /// A measure that at least one document of the block reaches, under other parameters. `least` is the lesser
+    /// ratio of [`Slope::quotients`].
     #[inline]
     pub fn reached(self, least: f32) -> f32 {
         self.0.checked_sub(1).map_or(0.0, |below| SCALE[usize::from(below)] * least)

@@ -1,28 +1,27 @@
 //! Posting lists: which documents have a term, how often, and where.
 //!
-//! A list lies in four streams, each a file of its own, so that what is not asked for is not read:
+//! A list is split into four streams, each in its own file, so that only the needed parts are read:
 //!
 //! ```text
-//! docs       for each document its distance to the one before, less one (from -1)
-//! freqs      for each document its occurrences, less one
-//! positions  for each occurrence its distance to the one before in the document (from 0)
+//! docs       for each document its gap to the previous one, less one (from -1)
+//! freqs      for each document its frequency, less one
+//! positions  for each occurrence its distance to the previous one in the document (from 0)
 //! skips      for each full block of 128 documents where the next begins; see `skips.rs`. Then its best documents; see
 //!            `champions.rs`
 //! ```
 //!
-//! Documents make up blocks of 128, the last one what is left. The numbers of a block are one run in
-//! docs and one in freqs, under codes that the configuration chooses (`code.rs`), and in positions some
-//! chunks (`chunks.rs`). A list of one block that is not full begins in docs with its first document in
-//! whole bytes, and only the others are a run; it has nothing in freqs if the lexicon tells them all,
-//! because every frequency is one or there is one document. The writer is in `writer.rs`; where a list
-//! begins in each stream stands in the lexicon.
+//! Documents are grouped into blocks of 128; the last block has the remainder. The numbers of a block are one run
+//! in docs and one in freqs, under the configured codes (`code.rs`), and several chunks in positions
+//! (`chunks.rs`). A short list, one block that is not full, begins in docs with its first document in whole bytes.
+//! Only its other documents are a run. It has nothing in freqs if the lexicon implies all frequencies: every
+//! frequency is one, or there is one document. The writer is in `writer.rs`. The lexicon stores where a list
+//! begins in each stream.
 //!
-//! **Invariant.** Whatever the bytes, a cursor moves only forward, through documents that the
-//! segment has, and ends. Bytes have been verified before a cursor sees them, so that they are
-//! otherwise as written.
+//! **Invariant.** On any bytes, a cursor moves only forward, through documents that the segment has, and ends.
+//! Bytes are verified before a cursor reads them.
 //!
-//! A segment may have been made without positions, as one is that another engine has exported: then that
-//! stream is empty, and a cursor says of each document how often it has the term, not where.
+//! A segment may have no positions, for example after an import from another engine. Then the positions stream is
+//! empty, and a cursor returns frequencies only.
 
 mod bounds;
 mod champions;
@@ -46,7 +45,7 @@ pub(crate) use writer::PostingsWriter;
 
 use crate::{DocId, DocIterator, END, Frequencies, Positions, fixed};
 
-/// The codes of the three streams of numbers; none where positions are not kept.
+/// The codes of the three streams of numbers; `None` if there are no positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StreamCodes {
     pub(crate) docs: StreamCode,
@@ -64,17 +63,17 @@ impl Default for StreamCodes {
     }
 }
 
-/// How many bytes the first document of a short list takes.
+/// Bytes of the first document of a short list.
 pub(crate) fn first_width(doc_count: u32) -> usize {
     fixed::width(u64::from(doc_count.saturating_sub(1)))
 }
 
-/// Whether a list is one block that is not full: such a one has no skips.
+/// Returns whether a list is a single block that is not full. A short list has no skips.
 pub(crate) fn is_short(doc_frequency: u32) -> bool {
     (doc_frequency as usize) < BLOCK
 }
 
-/// Whether a list has anything in freqs.
+/// Returns whether a list has any bytes in freqs.
 pub(crate) fn has_freqs(doc_frequency: u32, total_frequency: u64) -> bool {
     !is_short(doc_frequency) || (doc_frequency > 1 && total_frequency > u64::from(doc_frequency))
 }
@@ -86,7 +85,7 @@ pub(crate) struct Extent {
     pub(crate) bytes: u64,
 }
 
-/// Where a list lies.
+/// The parts of a list in the streams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extents {
     pub(crate) docs: Extent,
@@ -96,14 +95,14 @@ pub(crate) struct Extents {
 }
 
 impl Extents {
-    /// The bytes in all streams.
+    /// Total number of bytes in all streams.
     pub(crate) fn bytes(&self) -> u64 {
         let Extents { docs, freqs, positions, skips } = self;
         [docs, freqs, positions, skips].iter().fold(0, |sum, of| of.bytes.saturating_add(sum))
     }
 }
 
-/// What the lexicon says of a list.
+/// The lexicon's entry for a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct List {
     pub(crate) doc_frequency: u32,
@@ -116,10 +115,10 @@ pub(crate) struct List {
 pub struct Postings<'a> {
     list: InvertedList<'a>,
     doc: DocId,
-    /// The block in `docs`, and how many documents it has.
+    /// Current block in `docs`, and its number of documents.
     block: usize,
     block_docs: usize,
-    /// Where `doc` stands in it.
+    /// Index of `doc` in the block.
     at: usize,
     docs: [u32; BLOCK],
     /// The frequencies, less one, of block `freqs_block`.
@@ -128,7 +127,7 @@ pub struct Postings<'a> {
     occurrences: Occurrences<'a>,
 }
 
-/// Stands for no block.
+/// Marks an unloaded block.
 const NONE: usize = usize::MAX;
 
 impl<'a> Postings<'a> {
@@ -149,23 +148,23 @@ impl<'a> Postings<'a> {
         postings
     }
 
-    /// How many documents have the term.
+    /// Number of documents with the term.
     pub fn doc_frequency(&self) -> u32 {
         self.list.doc_frequency()
     }
 
-    /// How often the term occurs in all of them.
+    /// Number of occurrences of the term in all of them.
     pub fn total_frequency(&self) -> u64 {
         self.list.total_frequency()
     }
 
-    /// The greatest measure of the current block; `None` if the list is too short to have any.
+    /// The greatest measure of the current block; `None` if the list is too short to have maxima.
     pub fn block_maximum(&self) -> Option<Maximum> {
         self.list.streams.skips.maximum(self.block)
     }
 
-    /// Moves to the first document of a block; to the end if there is no such block, or if it does
-    /// not begin at `doc_min` or later.
+    /// Moves to the first document of a block. Moves to the end if the block does not exist or begins before
+    /// `doc_min`.
     fn load(&mut self, block: usize, doc_min: u32) -> DocId {
         self.block = block;
         self.at = 0;
@@ -181,7 +180,7 @@ impl<'a> Postings<'a> {
         self.doc
     }
 
-    /// Decodes the frequencies of the current block, if they are not there yet.
+    /// Decodes the frequencies of the current block, unless that is done already.
     fn load_freqs(&mut self) -> Option<()> {
         if self.freqs_block == self.block {
             return Some(());
@@ -192,8 +191,8 @@ impl<'a> Postings<'a> {
         Some(())
     }
 
-    /// For each occurrence in the current document its distance to the one before; for the first, its
-    /// position. None at the end, and of bytes that were never written by us.
+    /// The distance of each occurrence in the current document to the previous one; for the first, its position.
+    /// Empty at the end, and on corrupt bytes.
     pub(crate) fn distances(&mut self) -> &[u32] {
         if self.doc == END || self.load_freqs().is_none() {
             return &[];

@@ -1,44 +1,44 @@
-//! Skips: for every full block of a posting list its last document and where the next block begins.
+//! Skips: for every full block of a posting list, its last document and where the next block begins.
 //!
 //! ```text
-//! last     the last document of each block, one after the other
-//! maxima   the greatest measure of each block, a byte each, also of what follows them; see `maxima.rs`
-//! next     for each block, where the one after it begins: offset in docs, in freqs, in positions
+//! last     the last document of each block maxima   the greatest measure of each block, a byte each, including a
+//! last block that is not full; see `maxima.rs` next     for each block, where the next one begins: offset in
+//! docs, in freqs, in positions
 //! ```
 //!
-//! A list without a full block has none of this. Behind it are the champions of the list; see `champions.rs`.
+//! A list without a full block has no skips. The champions of the list follow the skips; see `champions.rs`.
 //!
-//! Every other column has a fixed width, the least number of bytes that hold its bound: the number of
-//! documents, the length of the list in docs, in freqs, in positions. The reader knows these from the
+//! The other columns have a fixed width, the least number of bytes that hold their bound. The bounds are the
+//! number of documents, and the lengths of the list in docs, freqs and positions. The reader knows these from the
 //! lexicon.
 //!
-//! **Invariant.** Finding the block for a document *d* blocks ahead reads O(log *d*) entries.
-//! Reference: J. L. Bentley, A. C.-C. Yao, "An almost optimal algorithm for unbounded searching",
-//! Information Processing Letters 5(3), 1976.
+//! **Invariant.** Finding the block of a document *d* blocks ahead reads O(log *d*) entries. Reference: J. L.
+//! Bentley, A. C.-C. Yao, "An almost optimal algorithm for unbounded searching", Information Processing Letters
+//! 5(3), 1976.
 
 use super::champions::{self, Champions};
 use super::{BLOCK, Extents, Maximum};
 use crate::fixed;
 
-/// What is known at the end of a block.
+/// The entry of a full block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Skip {
-    /// The last document of the block.
+    /// Last document of the block.
     pub(crate) last_doc: u32,
-    /// Where the next block begins, from the start of the list in docs.
+    /// Start of the next block in docs, relative to the list.
     pub(crate) docs: u64,
-    /// Where the next block begins, from the start of the list in freqs.
+    /// Start of the next block in freqs, relative to the list.
     pub(crate) freqs: u64,
-    /// Where the next block begins, from the start of the list in positions.
+    /// Start of the next block in positions, relative to the list.
     pub(crate) positions: u64,
-    /// The greatest measure of the block.
+    /// Greatest measure of the block.
     pub(crate) maximum: Maximum,
 }
 
-/// How many bytes each column takes, of a segment with so many documents.
+/// Bytes of each column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Widths {
-    /// The bits of a document.
+    /// Mask of a document number.
     last_doc_mask: u32,
     doc_count: u32,
     last_doc: u8,
@@ -49,7 +49,7 @@ pub(crate) struct Widths {
 
 impl Widths {
     pub(crate) fn new(doc_count: u32, extents: &Extents) -> Widths {
-        // At most eight.
+        // Each fits into a byte: at most eight.
         let width = |bound: u64| fixed::width(bound).to_le_bytes()[0];
         let last_doc = width(u64::from(doc_count));
         Widths {
@@ -62,12 +62,12 @@ impl Widths {
         }
     }
 
-    /// The bytes of the skips of a list, and of its champions.
+    /// Bytes of the skips and champions of a list.
     pub(crate) fn list_bytes(&self, doc_frequency: u32) -> u64 {
         (self.rows_bytes(doc_frequency) + champions::bytes(doc_frequency, self.doc_count)) as u64
     }
 
-    /// The bytes of the skips alone.
+    /// Bytes of the skips without the champions.
     fn rows_bytes(&self, doc_frequency: u32) -> usize {
         let (blocks, maxima) = counts(doc_frequency);
         blocks as usize * (usize::from(self.last_doc) + self.next_bytes()) + maxima as usize
@@ -78,7 +78,7 @@ impl Widths {
     }
 }
 
-/// How many full blocks a list has, and how many maxima.
+/// Number of full blocks of a list, and number of maxima.
 fn counts(doc_frequency: u32) -> (u32, u32) {
     #[expect(clippy::cast_possible_truncation, reason = "it is small")]
     const DOCUMENTS: u32 = BLOCK as u32;
@@ -86,7 +86,7 @@ fn counts(doc_frequency: u32) -> (u32, u32) {
     (blocks, if blocks > 0 { doc_frequency.div_ceil(DOCUMENTS) } else { 0 })
 }
 
-/// Appends the skips of a list, whose last block, if it is not full, has the maximum `tail`.
+/// Appends the skips of a list. `tail` is the maximum of a last block that is not full.
 pub(crate) fn write(skips: &[Skip], tail: Option<Maximum>, widths: &Widths, out: &mut Vec<u8>) {
     for skip in skips {
         fixed::put(out, u64::from(skip.last_doc), usize::from(widths.last_doc));
@@ -100,7 +100,7 @@ pub(crate) fn write(skips: &[Skip], tail: Option<Maximum>, widths: &Widths, out:
     }
 }
 
-/// The skips of a list, searched where they lie.
+/// The skips of a list, searched without decoding.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Skips<'a> {
     bytes: &'a [u8],
@@ -110,13 +110,13 @@ pub(crate) struct Skips<'a> {
 }
 
 impl<'a> Skips<'a> {
-    /// `bytes` are those of a list, in these widths.
+    /// `bytes` are the skips of a list, with columns of these widths.
     pub(crate) fn new(bytes: &'a [u8], doc_frequency: u32, widths: Widths) -> Skips<'a> {
         let (count, maxima) = counts(doc_frequency);
         Skips { bytes, count, maxima, widths }
     }
 
-    /// The document that a block may begin with at the least.
+    /// The least document that a block may begin with.
     #[inline]
     pub(crate) fn first_doc(&self, block: usize) -> Option<u32> {
         match block.checked_sub(1) {
@@ -125,26 +125,26 @@ impl<'a> Skips<'a> {
         }
     }
 
-    /// Where a block begins in docs, from the start of the list.
+    /// Start of a block in docs, relative to the list.
     #[inline]
     pub(crate) fn docs(&self, block: usize) -> Option<usize> {
         self.begin(block, 0, self.widths.docs)
     }
 
-    /// The same in freqs.
+    /// Start of a block in freqs, relative to the list.
     #[inline]
     pub(crate) fn freqs(&self, block: usize) -> Option<usize> {
         self.begin(block, self.widths.docs, self.widths.freqs)
     }
 
-    /// The same in positions.
+    /// Start of a block in positions, relative to the list.
     #[inline]
     pub(crate) fn positions(&self, block: usize) -> Option<usize> {
         let Widths { docs, freqs, positions, .. } = self.widths;
         self.begin(block, docs + freqs, positions)
     }
 
-    /// What stands at an offset of the row of the block before; zero before the first.
+    /// Reads a column from the row of the previous block; zero for the first block.
     #[inline]
     fn begin(&self, block: usize, offset: u8, width: u8) -> Option<usize> {
         let Some(row) = block.checked_sub(1) else { return Some(0) };
@@ -154,37 +154,37 @@ impl<'a> Skips<'a> {
         usize::try_from(begin).ok().filter(|_| row < self.count as usize)
     }
 
-    /// The champions of the list, which has so many documents.
+    /// The champions of the list.
     pub(crate) fn champions(&self, doc_frequency: u32) -> Option<Champions<'a>> {
         Champions::new(self.champion_bytes(doc_frequency), self.widths.doc_count)
     }
 
-    /// Their bytes.
+    /// The encoded champions of the list.
     pub(crate) fn champion_bytes(&self, doc_frequency: u32) -> &'a [u8] {
         self.bytes.get(self.widths.rows_bytes(doc_frequency)..).unwrap_or_default()
     }
 
-    /// The greatest measure of a block.
+    /// Greatest measure of a block.
     #[inline]
     pub(crate) fn maximum(&self, block: usize) -> Option<Maximum> {
         self.maxima().get(block).map(|&code| Maximum(code))
     }
 
-    /// The greatest measures of all blocks, as codes; none of a list without a full block.
+    /// The encoded greatest measures of all blocks; empty for a list without a full block.
     #[inline]
     pub(crate) fn maxima(&self) -> &'a [u8] {
         let start = self.lasts_bytes();
         self.bytes.get(start..start + self.maxima as usize).unwrap_or_default()
     }
 
-    /// The bytes of the last documents.
+    /// Bytes of the column of last documents.
     #[inline]
     fn lasts_bytes(&self) -> usize {
         self.count as usize * usize::from(self.widths.last_doc)
     }
 
-    /// The first block from `from` on whose last document is not before `target`: gallops ahead,
-    /// then halves. The number of full blocks if there is none.
+    /// The first block from `from` on whose last document is not before `target`, by galloping and then bisection.
+    /// Returns the number of full blocks if there is none.
     #[inline]
     pub(crate) fn find(&self, from: usize, target: u32) -> usize {
         let before = |block: usize| self.last_doc(block).is_some_and(|last| last < target);
@@ -203,7 +203,7 @@ impl<'a> Skips<'a> {
         low
     }
 
-    /// The last document of a full block.
+    /// Last document of a full block.
     #[inline]
     pub(crate) fn last_doc(&self, block: usize) -> Option<u32> {
         if block >= self.count as usize {
@@ -211,7 +211,7 @@ impl<'a> Skips<'a> {
         }
         let width = usize::from(self.widths.last_doc);
         let rest = self.bytes.get(block * width..)?;
-        // Most often others follow.
+        // The fast path: usually more entries follow.
         if let Some(four) = rest.first_chunk() {
             return Some(u32::from_le_bytes(*four) & self.widths.last_doc_mask);
         }

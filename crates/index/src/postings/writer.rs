@@ -1,8 +1,8 @@
-//! Writes posting lists, one after the other, into the four streams.
+//! Writes posting lists one after the other into the four streams.
 //!
-//! **Invariant.** A list is written by its documents in ascending order; its bytes depend on these
-//! documents, their positions and lengths, the number of documents and the average length of the
-//! segment, and its codes, so that a list merged from parts has those of one written in one go.
+//! **Invariant.** The documents of a list arrive in ascending order. The bytes of a list depend only on its
+//! documents, their positions and lengths, the number of documents and average length of the segment, and the
+//! codes. So a list merged from parts has the same bytes as one written at once.
 
 use super::champions::Contest;
 use super::chunks::{ChunksWriter, Place};
@@ -23,7 +23,7 @@ pub(crate) struct PostingsWriter {
     freqs: Stream,
     positions: Stream,
     skips_file: FileWriter,
-    // The list in progress:
+ // The current list:
     norm: Norm,
     doc_frequency: u32,
     total_frequency: u64,
@@ -37,19 +37,18 @@ pub(crate) struct PostingsWriter {
     scratch: Vec<u8>,
 }
 
-/// The documents that are not written yet, fewer than a block between two calls.
+/// The documents that are not written yet: less than a block between calls.
 #[derive(Default)]
 struct Block {
     gaps: Vec<u32>,
     places: Vec<Place>,
-    /// The distances of the positions of all of them, and how many these are; behind them those of documents that are
-    /// still to come.
+    /// The distances of all its positions, and their number. Distances of later documents may follow.
     distances: Vec<u32>,
     occurrences: usize,
 }
 
 impl PostingsWriter {
-    /// Begins the streams of a segment of `doc_count` documents.
+    /// Creates the streams of a segment of `doc_count` documents.
     pub(crate) fn create(
         disk: &Disk,
         folder: &Path,
@@ -77,7 +76,7 @@ impl PostingsWriter {
         })
     }
 
-    /// Begins a list, whose maxima are under `norm`.
+    /// Begins a list; `norm` gives the measure of its maxima.
     pub(crate) fn begin_list(&mut self, norm: Norm) {
         self.norm = norm;
         self.doc_frequency = 0;
@@ -87,9 +86,9 @@ impl PostingsWriter {
         self.contest.clear();
     }
 
-    /// Adds to the current list a document, greater than the one before, whose field has `length`
-    /// terms, with how often it has this one, and the distance of each occurrence to the one before. If no
-    /// positions are kept they are not looked at.
+    /// Adds a document to the current list. Documents must ascend. `length` is the number of terms of its field,
+    /// and `distances` has the distance of each occurrence to the previous one. Distances are ignored without
+    /// positions.
     pub(crate) fn push(
         &mut self,
         doc: u32,
@@ -103,13 +102,13 @@ impl PostingsWriter {
         self.push_placed(doc, length, frequency)
     }
 
-    /// Where the distances of the next documents can be put, behind those that are there, if positions are kept.
+    /// Buffer for the distances of the next documents; append to it.
     #[inline]
     pub(crate) fn distances(&mut self) -> &mut Vec<u32> {
         &mut self.block.distances
     }
 
-    /// As [`PostingsWriter::push`], where the distances of the document have been put already.
+    /// Like [`PostingsWriter::push`], for a document whose distances are already in [`PostingsWriter::distances`].
     #[inline]
     pub(crate) fn push_placed(
         &mut self,
@@ -139,7 +138,7 @@ impl PostingsWriter {
         Ok(())
     }
 
-    /// Writes a full block, whose last document is `doc`.
+    /// Writes a full block; `doc` is its last document.
     #[inline(never)]
     fn end_block(&mut self, doc: u32) -> Result<(), IndexError> {
         self.write_block()?;
@@ -160,7 +159,7 @@ impl PostingsWriter {
         let mut tail = None;
         if !self.block.gaps.is_empty() {
             self.write_block()?;
-            // A list of one block that is not full has no maxima.
+            // A short list has no maxima.
             if !super::is_short(self.doc_frequency) {
                 tail = Some(self.maximum());
             }
@@ -228,12 +227,13 @@ impl PostingsWriter {
         Ok(())
     }
 
-    /// The greatest measure of the block, which ends before `self.doc_min`; its best documents may be champions.
+    /// Returns the greatest measure of the block, which ends before `self.doc_min`. Enters its best documents as
+    /// champions.
     fn maximum(&mut self) -> Maximum {
         let Block { gaps, places, .. } = &self.block;
         let measure = |place: &Place| self.norm.measure(place.more.saturating_add(1), place.length);
         let greatest = places.iter().map(measure).fold(0.0, f32::max);
-        // A list of one block that is not full has none.
+        // A short list has no champions.
         if !super::is_short(self.doc_frequency) && self.contest.concerns(greatest) {
             let wide: u32 = gaps.iter().map(|gap| gap + 1).sum();
             let mut doc = self.doc_min - wide;
@@ -263,7 +263,7 @@ impl PostingsWriter {
     }
 }
 
-/// A file, and where the current list begins in it.
+/// A file, and the start of the current list in it.
 struct Stream {
     file: FileWriter,
     list_start: u64,
@@ -274,7 +274,7 @@ impl Stream {
         Stream { list_start: file.payload_bytes(), file }
     }
 
-    /// The bytes of this list so far.
+    /// Bytes of the current list so far.
     fn list_bytes(&self) -> u64 {
         self.file.payload_bytes() - self.list_start
     }
