@@ -1,11 +1,11 @@
-//! One field of an index becomes a CIFF file.
+//! Exports one field of an index as a CIFF file.
 //!
-//! The length of a message comes before it, and how many lists there are before them all: so the terms are walked
-//! twice, and each list is, once to add up and once to write.
+//! The length of a message precedes it, and the number of lists precedes them all. So terms are read twice, and so
+//! is each list: once to count and once to write.
 //!
-//! **Invariant.** Documents that are not deleted are numbered in the order of the segments; terms that one of them has
-//! ascend as bytes, each with the documents of all segments. Nothing but the current list's term and one message is in
-//! memory, and the places of what is left of a segment that has lost documents.
+//! **Invariant.** Documents that are not deleted are numbered in the order of the segments. Only terms of these
+//! are written, in ascending byte order, each with the documents of all segments. Only the current term, one
+//! message, and the renumbering of segments with deletions are in memory.
 
 use super::wire::{put_double, put_number, put_text, varint_bytes};
 use super::{COUNT_MAX, VERSION};
@@ -18,21 +18,21 @@ use codes::vbyte;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// What was written.
+/// Counts of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct CiffExport {
-    /// Documents.
+    /// Number of documents.
     pub documents: u64,
-    /// Terms.
+    /// Number of terms.
     pub terms: u64,
-    /// Pairs of a term and a document that has it.
+    /// Number of pairs of a term and a document that contains it.
     pub postings: u64,
     /// Sum of the lengths of all documents.
     pub length_total: u64,
 }
 
-/// Writes `field` of an index to `out`, which is the file `path`, for errors. `name` says how a document is called;
-/// `description` is for people.
+/// Writes `field` of an index to `out`. `name` returns the name of a document, and `description` is a text for
+/// people. Errors name the file `path`.
 pub fn export_ciff(
     index: &Index,
     field: Field,
@@ -79,30 +79,29 @@ fn export(
     Ok(report)
 }
 
-/// What is exported.
 struct Export<'a> {
     field: Field,
     sources: Vec<Source<'a>>,
 }
 
-/// A segment, and how its documents are numbered in the file.
+/// A segment, and the numbers of its documents in the file.
 struct Source<'a> {
     segment: &'a Segment,
     deleted: Deleted<'a>,
     places: Places,
-    /// The number of its first document.
+    /// Number of its first document in the file.
     base: u32,
 }
 
 impl Source<'_> {
-    /// Those that are not deleted.
+    /// The documents that are not deleted.
     fn documents(&self) -> impl Iterator<Item = DocId> {
         (0..self.segment.doc_count()).map(DocId).filter(|&doc| !self.deleted.contains(doc))
     }
 }
 
 impl Export<'_> {
-    /// What the header says; postings are not counted yet.
+    /// Counts for the header, without postings.
     fn count(&self) -> Result<CiffExport, IndexError> {
         let mut report = CiffExport::default();
         for source in &self.sources {
@@ -120,7 +119,7 @@ impl Export<'_> {
         Ok(report)
     }
 
-    /// Whether a document that is not deleted has the term.
+    /// Returns whether a document that is not deleted has the term.
     fn has(&self, term: &str) -> Result<bool, IndexError> {
         let mut found = self.sources.iter().all(|source| source.segment.deleted_count() == 0);
         if !found {
@@ -132,7 +131,7 @@ impl Export<'_> {
         Ok(found)
     }
 
-    /// Writes the list of a term, unless nothing is left of it; how many documents it has.
+    /// Writes the list of a term, unless it is empty. Returns its number of documents.
     fn write_list(
         &self,
         term: &str,
@@ -170,7 +169,7 @@ impl Export<'_> {
         Ok(docs)
     }
 
-    /// Hands over, for each document that has `term`, its distance to the one before and the frequency.
+    /// For each document with `term`, passes its gap to the previous one and its frequency to `take`.
     fn each_posting(
         &self,
         term: &str,
@@ -211,7 +210,7 @@ fn limit(what: &'static str, found: u64) -> Result<(), IndexError> {
     Ok(())
 }
 
-/// The bytes of a posting, without what stands before it. A distance of 0 is not written.
+/// Bytes of a posting without tag and length. A gap of 0 is not written.
 fn posting_bytes(gap: u32, frequency: u32) -> u64 {
     let gap = if gap == 0 { 0 } else { 1 + varint_bytes(u64::from(gap)) };
     gap + 1 + varint_bytes(u64::from(frequency))
@@ -230,9 +229,9 @@ fn put_header(message: &mut Vec<u8>, report: &CiffExport, description: &str) {
     put_text(message, 8, description);
 }
 
-/// The terms of all segments, each once, ascending.
+/// The terms of all segments, each once, in ascending order.
 struct Merged<'a> {
-    /// With the next term of each segment.
+    /// The next term of each segment, and the rest of its terms.
     sources: Vec<(Option<String>, Terms<'a>)>,
 }
 
@@ -258,7 +257,7 @@ impl<'a> Merged<'a> {
     }
 }
 
-/// The next term; an error where the lexicon breaks off.
+/// Returns the next term, or an error if the lexicon is damaged.
 fn next(terms: &mut Terms<'_>) -> Result<Option<String>, IndexError> {
     match terms.next() {
         Some((term, _)) => Ok(Some(term)),
@@ -266,7 +265,7 @@ fn next(terms: &mut Terms<'_>) -> Result<Option<String>, IndexError> {
     }
 }
 
-/// Where the messages go.
+/// The output stream.
 struct Out<'a> {
     path: &'a Path,
     out: BufWriter<&'a mut dyn Write>,

@@ -1,10 +1,11 @@
-//! A CIFF file becomes the index of a folder.
+//! Imports a CIFF file as an index.
 //!
-//! A file is read three times, since documents stand behind the lists that need their lengths: once to see that
-//! it is whole, once for the documents, once for the lists.
+//! A file is read three times, because documents follow the lists that need their lengths. The passes validate the
+//! file, import the documents, and import the lists.
 //!
-//! **Invariant.** Nothing is written before the whole file was seen to be one, and the old generation stands until
-//! all is written. Whoever changes the file in between finds an error, or his change imported: never half of it.
+//! **Invariant.** Nothing is written before the whole file has been validated, and the old generation stays until
+//! the import is complete. If the file changes meanwhile, the import fails or uses the new contents, never a
+//! mixture.
 
 use super::reader::{CiffHeader, CiffReader, ListSink};
 use crate::lengths::Columns;
@@ -15,35 +16,35 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Opens the bytes of a file from the first one on, without their compression.
+/// Opens the uncompressed bytes of a file from the beginning.
 pub type OpenBytes<'a> = dyn Fn() -> io::Result<Box<dyn Read>> + 'a;
 
-/// A file that can be imported, seen to be whole.
+/// A validated file, ready for import.
 pub struct CiffFile<'a> {
     path: PathBuf,
     open: &'a OpenBytes<'a>,
     header: CiffHeader,
-    /// Of every document.
+    /// Lengths of all documents.
     lengths: Vec<u32>,
     postings: u64,
     occurrences: u64,
 }
 
-/// What became of a file.
+/// Counts of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct CiffImport {
-    /// Documents.
+    /// Number of documents.
     pub documents: u64,
-    /// Terms.
+    /// Number of terms.
     pub terms: u64,
-    /// Pairs of a term and a document that has it.
+    /// Number of pairs of a term and a document that contains it.
     pub postings: u64,
-    /// The number of the generation.
+    /// Number of the new generation.
     pub generation: u64,
 }
 
 impl<'a> CiffFile<'a> {
-    /// Reads all of a file, and keeps the lengths of its documents.
+    /// Validates a whole file, and keeps the lengths of its documents.
     pub fn open(path: &Path, open: &'a OpenBytes<'a>) -> Result<CiffFile<'a>, IndexError> {
         let mut reader = read(path, open)?;
         let mut sums = Sums::default();
@@ -63,23 +64,24 @@ impl<'a> CiffFile<'a> {
         })
     }
 
-    /// What the file says of itself.
+    /// The header of the file.
     pub fn header(&self) -> &CiffHeader {
         &self.header
     }
 
-    /// The sum of the lengths of its documents.
+    /// Sum of the lengths of its documents.
     pub fn length_total(&self) -> u64 {
         self.lengths.iter().map(|&length| u64::from(length)).sum()
     }
 
-    /// The sum of the frequencies in its lists.
+    /// Sum of the frequencies in its lists.
     pub fn occurrences(&self) -> u64 {
         self.occurrences
     }
 
-    /// Makes it the index of `dir`. `record` says what is kept of a document of that name, and which filters it has: terms
-    /// of [`Field::Url`] with [`FILTER_MARK`] in them. `source` is as for [`IndexWriter::commit`].
+    /// Imports the file as the index of `dir`. `record` returns the record of the document with a given name, and
+    /// its filters: terms of [`Field::Url`] that contain [`FILTER_MARK`]. For `source` see
+    /// [`IndexWriter::commit`].
     pub fn import(
         &self,
         dir: &Path,
@@ -120,7 +122,7 @@ impl<'a> CiffFile<'a> {
         self.check_length(number, 0)?;
         let mut totals = [0; Field::ALL.len()];
         totals[Field::Body as usize] = self.length_total();
-        // There is nothing to code: no position is known.
+        // The file has no positions, so that stream has no code.
         let mut out = segment.lists(StreamCodes { positions: None, ..codes }, totals)?;
         let mut reader = read(&self.path, self.open)?;
         if *reader.header() != self.header {
@@ -139,7 +141,8 @@ impl<'a> CiffFile<'a> {
         out.finish(of_body(&self.lengths), of_body(&peaks))
     }
 
-    /// Whether a document has the length that it had; past the last one, whether there were so many.
+    /// Checks that a document has the same length as in the first pass; after the last one, that the number of
+    /// documents is the same.
     fn check_length(&self, number: usize, length: u32) -> Result<(), IndexError> {
         let known = self.lengths.get(number).copied();
         let same =
@@ -153,7 +156,7 @@ impl<'a> CiffFile<'a> {
     }
 }
 
-/// Columns of which only that of the body has numbers.
+/// Columns with numbers for the body only.
 fn of_body(numbers: &[u32]) -> Columns<impl Iterator<Item = (Field, u32)>> {
     Columns::new(|| {
         Field::ALL.into_iter().flat_map(|field| {
@@ -169,7 +172,7 @@ fn read(path: &Path, open: &OpenBytes<'_>) -> Result<CiffReader<Box<dyn Read>>, 
     CiffReader::open(input, path)
 }
 
-/// Counts, and keeps nothing.
+/// Counts postings and occurrences.
 #[derive(Default)]
 struct Sums {
     postings: u64,
@@ -190,7 +193,7 @@ impl ListSink for Sums {
     }
 }
 
-/// The filters of all documents, and which documents have each.
+/// All filters, with the documents of each.
 #[derive(Default)]
 struct Filters(BTreeMap<String, Vec<u32>>);
 
@@ -205,7 +208,7 @@ impl Filters {
         }
     }
 
-    /// Behind the lists of words: their field comes later.
+    /// Writes the filters after the lists of words, because their field comes later in key order.
     fn write(self, out: &mut ListsWriter) -> Result<(), IndexError> {
         let mut key = Vec::new();
         for (term, docs) in self.0 {
@@ -225,7 +228,7 @@ struct Writing<'a> {
     out: &'a mut ListsWriter,
     lengths: &'a [u32],
     peaks: Vec<u32>,
-    /// The documents whose peaks the list at hand raises, unless it is that of a filter.
+    /// The documents whose peaks the current list raises; ignored for a filter.
     raised: Vec<(usize, u32)>,
     key: Vec<u8>,
 }

@@ -1,13 +1,10 @@
-//! A CIFF file read from its beginning to its end, and held to what it must be.
+//! Reads a CIFF file from beginning to end and checks it.
 //!
-//! What lives here: the messages and their rules. What does not: what is made of them (`import.rs`).
+//! Fields may come in any order, and unknown fields are skipped, as in protobuf. Some engines export a part of the
+//! lists or rounded lengths. So the caller decides what to do if sums differ from the header.
 //!
-//! Fields may come in any order, and ones that are not known are passed over, as protobuf has it. Lists may be some
-//! of all, and lengths rounded, as some engines export them: sums that do not agree with the header are for the
-//! caller to tell.
-//!
-//! **Invariant.** What a sink is handed is in order: terms ascend as bytes, documents in a list ascend and are there,
-//! frequencies are at least one, counts are as stated, documents are numbered from zero without a gap.
+//! **Invariant.** A sink receives terms in ascending byte order. The documents of a list ascend and exist,
+//! frequencies are at least one, and counts are as stated. Documents are numbered from zero without a gap.
 
 use super::wire::{Kind, Tag, WireReader};
 use super::{COUNT_MAX, VERSION};
@@ -20,36 +17,35 @@ const DESCRIPTION_BYTES_MAX: usize = 1 << 16;
 /// The longest name of a document.
 const NAME_BYTES_MAX: usize = 1 << 16;
 
-/// What a file says of itself before anything else.
+/// The header of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CiffHeader {
-    /// How many lists follow.
+    /// Number of lists in the file.
     pub lists: u64,
-    /// How many documents follow.
+    /// Number of documents in the file.
     pub documents: u64,
-    /// How many terms the whole collection has.
+    /// Number of terms of the whole collection.
     pub lists_total: u64,
-    /// How many documents the whole collection has.
+    /// Number of documents of the whole collection.
     pub documents_total: u64,
     /// Sum of the lengths of all documents of the collection.
     pub length_total: u64,
     /// The average length of a document.
     pub average_length: f64,
-    /// For people.
+    /// A text for people.
     pub description: String,
 }
 
-/// Takes the lists of a file.
+/// Receives the lists of a file.
 pub(super) trait ListSink {
-    /// A list begins.
+    /// Starts a list.
     fn begin(&mut self);
-    /// A document of it.
+    /// Adds a document to the list.
     fn posting(&mut self, doc: u32, frequency: u32) -> Result<(), IndexError>;
-    /// It ends, and was that of `term`.
+    /// Ends the list, which belongs to `term`.
     fn end(&mut self, term: &str) -> Result<(), IndexError>;
 }
 
-/// Reads one file.
 pub(super) struct CiffReader<R> {
     wire: WireReader<R>,
     header: CiffHeader,
@@ -69,7 +65,7 @@ impl<R: Read> CiffReader<R> {
         &self.header
     }
 
-    /// Hands all lists to `sink`.
+    /// Passes all lists to `sink`.
     pub(super) fn lists(&mut self, sink: &mut impl ListSink) -> Result<(), IndexError> {
         let mut before: Option<String> = None;
         for _ in 0..self.header.lists {
@@ -92,7 +88,7 @@ impl<R: Read> CiffReader<R> {
         Ok(())
     }
 
-    /// Passes over all lists.
+    /// Skips all lists.
     pub(super) fn skip_lists(&mut self) -> Result<(), IndexError> {
         for _ in 0..self.header.lists {
             self.wire.skip(Kind::Delimited, u64::MAX)?;
@@ -100,7 +96,7 @@ impl<R: Read> CiffReader<R> {
         Ok(())
     }
 
-    /// Hands name and length of all documents to `take`, and sees that nothing follows.
+    /// Passes name and length of all documents to `take`, and checks that nothing follows.
     pub(super) fn documents(
         &mut self,
         mut take: impl FnMut(&str, u32) -> Result<(), IndexError>,
@@ -115,7 +111,7 @@ impl<R: Read> CiffReader<R> {
         Err(self.wire.wrong(self.wire.offset(), "bytes after the last document"))
     }
 
-    /// Reads a list; its term is in `self.term` afterwards.
+    /// Reads a list. Leaves its term in `self.term`.
     fn list(&mut self, sink: &mut impl ListSink) -> Result<(), IndexError> {
         let start = self.wire.offset();
         let wire = &mut self.wire;
@@ -134,7 +130,7 @@ impl<R: Read> CiffReader<R> {
                 Tag { field: 4, kind: Kind::Delimited } => {
                     let at = wire.offset();
                     let (gap, frequency) = posting(wire, end)?;
-                    // The distance of the first is its number; of any other it is at least one.
+                    // The gap of the first document is its number; any other gap is at least one.
                     if docs > 0 && gap == 0 {
                         return Err(wire.wrong(at, "the documents of a list do not ascend"));
                     }
@@ -163,7 +159,7 @@ impl<R: Read> CiffReader<R> {
         Ok(())
     }
 
-    /// Reads a document, which must have this number; its name is in `self.name` afterwards.
+    /// Reads a document, which must have this number. Leaves its name in `self.name`.
     fn document(&mut self, number: u64) -> Result<u32, IndexError> {
         let start = self.wire.offset();
         let wire = &mut self.wire;
@@ -195,7 +191,7 @@ impl<R: Read> CiffReader<R> {
     }
 }
 
-/// Distance and frequency of a document.
+/// Reads the gap and frequency of a document.
 #[inline]
 fn posting<R: Read>(wire: &mut WireReader<R>, end: u64) -> Result<(u64, u32), IndexError> {
     let start = wire.offset();
@@ -218,7 +214,7 @@ fn posting<R: Read>(wire: &mut WireReader<R>, end: u64) -> Result<(u64, u32), In
     Ok((gap, u32::try_from(frequency).expect("31 bits")))
 }
 
-/// `doc`, if it is one of so many.
+/// Returns `doc` if it is less than `documents`.
 fn within(doc: u64, documents: u64) -> Option<u32> {
     u32::try_from(doc).ok().filter(|_| doc < documents)
 }

@@ -1,12 +1,9 @@
-//! Protobuf on the wire, as far as CIFF needs it: varints, texts, messages within messages.
+//! The protobuf wire format, as far as CIFF needs it: varints, strings, nested messages.
 //!
-//! A varint is what [`codes::vbyte`] writes; read it may be longer than it need.
+//! A varint is written as by [`codes::vbyte`]; a reader accepts longer ones too.
 //!
-//! What lives here: reading fields one after the other from a stream, writing them. What does not: which fields
-//! there are.
-//!
-//! **Invariant.** Whatever the bytes, reading ends with a value or an error that names the offset, and takes no
-//! more memory than the limit given for a text. Nothing is read across the end of a message.
+//! **Invariant.** On any bytes, reading ends with a value or an error that names the offset. It takes no more
+//! memory than the limit given for a string, and never reads across the end of a message.
 //!
 //! Reference: <https://protobuf.dev/programming-guides/encoding/>.
 
@@ -15,12 +12,12 @@ use codes::vbyte;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// Bytes that are read at a time.
+/// Bytes read at a time.
 const BUFFER_BYTES: usize = 1 << 16;
 /// The longest varint.
 const VARINT_BYTES_MAX: u32 = 10;
 
-/// How the value of a field lies.
+/// The wire type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Varint,
@@ -29,7 +26,7 @@ pub(super) enum Kind {
     Fixed32,
 }
 
-/// What stands before a value: which field it is.
+/// The tag before a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tag {
     pub(super) field: u64,
@@ -41,15 +38,15 @@ pub(super) struct WireReader<R> {
     input: R,
     file: PathBuf,
     buffer: Box<[u8]>,
-    /// What of the buffer is still to be read.
+    /// Range of the buffer that is still to be read.
     at: usize,
     filled: usize,
-    /// Where the buffer begins in the stream.
+    /// Offset of the buffer in the stream.
     buffer_offset: u64,
 }
 
 impl<R: Read> WireReader<R> {
-    /// `file` is for errors.
+    /// `file` is named in errors.
     pub(super) fn new(input: R, file: &Path) -> WireReader<R> {
         WireReader {
             input,
@@ -61,17 +58,17 @@ impl<R: Read> WireReader<R> {
         }
     }
 
-    /// Where the next byte stands.
+    /// Offset of the next byte.
     pub(super) fn offset(&self) -> u64 {
         self.buffer_offset + self.at as u64
     }
 
-    /// The error for what is wrong at `offset`.
+    /// An error at `offset`.
     pub(super) fn wrong(&self, offset: u64, what: impl Into<String>) -> IndexError {
         IndexError::Ciff { file: self.file.clone(), offset, what: what.into() }
     }
 
-    /// Whether the stream has ended.
+    /// Returns whether the stream has ended.
     pub(super) fn is_at_end(&mut self) -> Result<bool, IndexError> {
         if self.at < self.filled {
             return Ok(false);
@@ -92,7 +89,7 @@ impl<R: Read> WireReader<R> {
         }
     }
 
-    /// A message within one that ends at `end`: where it ends itself.
+    /// Starts a message inside one that ends at `end`. Returns its own end.
     pub(super) fn message(&mut self, end: u64) -> Result<u64, IndexError> {
         let start = self.offset();
         let bytes = self.varint(end)?;
@@ -100,7 +97,7 @@ impl<R: Read> WireReader<R> {
         own_end.ok_or_else(|| self.wrong(start, format!("{bytes} bytes, more than there can be")))
     }
 
-    /// The next field of the message that ends at `end`; `None` there.
+    /// The next tag of the message that ends at `end`; `None` at its end.
     pub(super) fn tag(&mut self, end: u64) -> Result<Option<Tag>, IndexError> {
         let start = self.offset();
         if start == end {
@@ -120,7 +117,6 @@ impl<R: Read> WireReader<R> {
         }
     }
 
-    /// A number.
     #[inline]
     pub(super) fn varint(&mut self, end: u64) -> Result<u64, IndexError> {
         let start = self.offset();
@@ -139,7 +135,7 @@ impl<R: Read> WireReader<R> {
         Err(self.wrong(start, "a number of more than 64 bits"))
     }
 
-    /// A number that must not be negative and is at most `max`.
+    /// Reads a number that must not be negative or greater than `max`.
     #[inline]
     pub(super) fn count(&mut self, end: u64, max: u64, what: &str) -> Result<u64, IndexError> {
         let start = self.offset();
@@ -152,7 +148,6 @@ impl<R: Read> WireReader<R> {
         Ok(value)
     }
 
-    /// A real number.
     pub(super) fn double(&mut self, end: u64) -> Result<f64, IndexError> {
         let mut bytes = [0; 8];
         for byte in &mut bytes {
@@ -161,7 +156,7 @@ impl<R: Read> WireReader<R> {
         Ok(f64::from_le_bytes(bytes))
     }
 
-    /// Puts a text of at most `max` bytes into `out`.
+    /// Reads a string of at most `max` bytes into `out`.
     pub(super) fn text(
         &mut self,
         end: u64,
@@ -185,7 +180,7 @@ impl<R: Read> WireReader<R> {
         Ok(())
     }
 
-    /// Goes behind the value of a field that is none of ours.
+    /// Skips the value of an unknown field.
     pub(super) fn skip(&mut self, kind: Kind, end: u64) -> Result<(), IndexError> {
         match kind {
             Kind::Varint => self.varint(end).map(|_| ()),
@@ -198,7 +193,7 @@ impl<R: Read> WireReader<R> {
         }
     }
 
-    /// Goes forward to `target`, which must not be behind `end`.
+    /// Skips to `target`, which must not be after `end`.
     pub(super) fn skip_to(&mut self, target: u64, end: u64) -> Result<(), IndexError> {
         while self.offset() < target {
             if target > end || self.is_at_end()? {
@@ -227,12 +222,12 @@ impl<R: Read> WireReader<R> {
     }
 }
 
-/// How many bytes a number takes.
+/// Number of bytes of a varint.
 pub(super) fn varint_bytes(value: u64) -> u64 {
     u64::from((64 - (value | 1).leading_zeros()).div_ceil(7))
 }
 
-/// Appends a field that is a number; nothing for 0, which is what an absent one is.
+/// Appends an integer field, unless it is 0, which is the default.
 pub(super) fn put_number(out: &mut Vec<u8>, field: u64, value: u64) {
     if value > 0 {
         vbyte::write(out, field << 3);
@@ -240,13 +235,13 @@ pub(super) fn put_number(out: &mut Vec<u8>, field: u64, value: u64) {
     }
 }
 
-/// Appends a field that is a real number.
+/// Appends a field of type double.
 pub(super) fn put_double(out: &mut Vec<u8>, field: u64, value: f64) {
     vbyte::write(out, field << 3 | 1);
     out.extend(value.to_le_bytes());
 }
 
-/// Appends a field that is a text.
+/// Appends a string field, unless it is empty.
 pub(super) fn put_text(out: &mut Vec<u8>, field: u64, text: &str) {
     if !text.is_empty() {
         vbyte::write(out, field << 3 | 2);

@@ -1,14 +1,14 @@
-//! A block of the lexicon: its keys, then what is known of their lists.
+//! A block of the lexicon: its keys, then the data of their lists.
 //!
-//! What lives here: the bytes of a block, both ways. What does not: where blocks lie (`shard.rs`), and the lists
-//! (`lists.rs`).
+//! What lives here: encoding and decoding of a block. Where blocks are is in `shard.rs`, the data of lists in
+//! `lists.rs`.
 //!
-//! A block has a stem, the beginning of one of its keys behind what all keys of its bucket begin with. A key says in
-//! one byte how much of the stem's end it does not have and how long the code of its rest is; these bytes lie
-//! together, then the stem as it is, then the codes. So a key is three parts wherever it stands, and whether it is
-//! the one looked for is seen without a look at the others, and mostly without a branch that depends on any of them.
+//! A block has a stem. It is the beginning of one of its keys, after the common prefix of the bucket. Each key has
+//! one byte with two numbers: how many bytes of the stem's end it lacks, and the length of the code of its rest.
+//! These bytes come first, then the stem, then the codes. So every key is prefix, part of the stem, and coded
+//! rest. A lookup compares one key without decoding the others, mostly without data-dependent branches.
 //!
-//! **Invariant.** On any bytes: no panic, and no key or list that the block does not have.
+//! On any bytes: no panic, and no key or list that the block does not contain.
 
 use super::BLOCK_KEYS;
 use super::key::Prefix;
@@ -17,30 +17,30 @@ use crate::postings::List;
 use codes::symbols::{Encoder, Needle, SymbolTable};
 use codes::vbyte;
 
-/// Half a byte that says that a number follows.
+/// A half byte that says that the number is longer and follows.
 pub(super) const MORE: usize = 15;
-/// The most bytes of a stem.
+/// Longest stem in bytes.
 pub(super) const STEM_MAX: usize = u8::MAX as usize;
 /// A one in each byte.
 const ONES: u64 = u64::MAX / 255;
 
-/// The keys of a block, as far as they were given.
+/// Collects the keys of a block.
 #[derive(Debug, Default)]
 pub(super) struct KeysWriter {
-    /// How many bytes of the stem each does not have, and the length of its code.
+    /// For each key, how many bytes of the stem it lacks, and the length of its code.
     keys: Vec<[usize; 2]>,
     codes: Vec<u8>,
 }
 
 impl KeysWriter {
-    /// Adds a key that has all of the stem but so many bytes, and then `rest`.
+    /// Adds a key: all of the stem except its last `dropped` bytes, then `rest`.
     pub(super) fn push(&mut self, dropped: usize, rest: &[u8], encoder: &Encoder) {
         let start = self.codes.len();
         encoder.write(rest, &mut self.codes);
         self.keys.push([dropped, self.codes.len() - start]);
     }
 
-    /// Appends them all to `out`, and begins anew.
+    /// Appends all keys to `out` and clears the writer.
     pub(super) fn finish(&mut self, stem: &[u8], out: &mut Vec<u8>) {
         out.push(u8::try_from(stem.len()).expect("the writer makes no longer ones"));
         for both in &self.keys {
@@ -57,7 +57,8 @@ impl KeysWriter {
     }
 }
 
-/// Where the parts of a key lie in a block: how many bytes of the stem it has, and its code; and where the lists do.
+/// Where the parts of a key are in a block: the stem and the bytes shared with it, the code, and the lists of the
+/// block.
 #[derive(Debug, Clone, Copy)]
 struct Parts {
     stem: usize,
@@ -68,7 +69,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Those of the key at `place` of `count`.
+    /// Parts of the key at `place` of `count`.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -85,11 +86,11 @@ impl Parts {
         let eight = u64::from_le_bytes(eight) & u64::MAX >> (8 * others);
         let half = ONES * MORE as u64;
         let (dropped, lengths) = (eight >> 4 & half, eight & half);
-        // One more in any half byte that is 15 is a bit above it.
+        // Adding one to a half byte of 15 carries into the bit above it.
         if ((dropped + ONES) | (lengths + ONES)) & (half + ONES) != 0 {
             return Parts::read_long(bytes, count, place);
         }
-        // In each byte the sum of all up to it: at most 8 times 14.
+        // Prefix sums of the bytes: at most 8 times 14.
         let sums = lengths.wrapping_mul(ONES);
         let byte = |bytes: u64| usize::from((bytes >> (8 * place)).to_le_bytes()[0]);
         let (stem, stem_bytes) = (1 + count, usize::from(length));
@@ -103,21 +104,21 @@ impl Parts {
         })
     }
 
-    /// The same where some of the numbers do not fit into half a byte.
+    /// [`Parts::read`] for a block with numbers that do not fit into half a byte.
     #[inline(never)]
     fn read_long(bytes: &[u8], count: usize, place: usize) -> Option<Parts> {
         Shape::read(bytes, count)?.parts(place)
     }
 }
 
-/// Where the parts of all keys of a block lie: what [`Parts`] says of one.
+/// The [`Parts`] of all keys of a block.
 #[derive(Debug, Clone, Copy, Default)]
 struct Shape {
     count: usize,
     stem: usize,
     codes: usize,
     shared: [u8; BLOCK_KEYS],
-    /// Where the code of each ends among them.
+    /// The end of each code.
     ends: [u32; BLOCK_KEYS],
 }
 
@@ -154,14 +155,14 @@ impl Shape {
         })
     }
 
-    /// The lists behind the keys.
+    /// The data of the lists, after the keys.
     fn lists<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let last = self.count.checked_sub(1).map_or(0, |last| self.ends[last]);
         bytes.get(self.codes + last as usize..)
     }
 }
 
-/// Appends the key whose parts lie there.
+/// Appends a key, given its parts.
 fn read_key(
     bytes: &[u8],
     parts: Parts,
@@ -186,16 +187,16 @@ pub(super) fn head(
     read_key(bytes, Parts::read(bytes, count, 0)?, prefix, symbols, out)
 }
 
-/// The lists of a block of `count` keys.
+/// The data of the lists of a block of `count` keys.
 pub(super) fn lists(bytes: &[u8], count: usize) -> Option<&[u8]> {
     Shape::read(bytes, count)?.lists(bytes)
 }
 
-/// The bytes are no block.
+/// The bytes are not a block.
 #[derive(Debug)]
 pub(super) struct Broken;
 
-/// The lists of a block of `count` keys, if `key` is the one at `place`; `None` if it is not.
+/// Returns the data of the lists if `key` is the one at `place` of `count`; `None` if it is not.
 #[inline(always)]
 #[expect(
     clippy::inline_always,
@@ -212,14 +213,14 @@ pub(super) fn lists_if_at<'a>(
     let parts = Parts::read(bytes, count, place).ok_or(Broken)?;
     let lists = bytes.get(parts.lists..).ok_or(Broken)?;
     let (stem, code) = (&bytes[parts.stem..], &bytes[parts.code..]);
-    // All of it is looked at before anything is decided: the most that are looked for are there.
+    // Compute all conditions before branching: most lookups succeed.
     let has_stem = key.has(stem, parts.shared, prefix.len());
     let from = prefix.len() + parts.shared;
     let is_rest = symbols.is_rest(code, parts.code_bytes, key, from).ok_or(Broken)?;
     Ok((has_stem && is_rest && prefix.is_of(key)).then_some(lists))
 }
 
-/// Goes through the entries of a block.
+/// Iterates over the entries of a block.
 #[derive(Debug, Default)]
 pub(super) struct Block<'a> {
     symbols: Option<&'a SymbolTable>,
@@ -227,12 +228,12 @@ pub(super) struct Block<'a> {
     shape: Shape,
     bytes: &'a [u8],
     lists: Lists<'a>,
-    /// How many of its keys have been read.
+    /// Number of keys read.
     read: usize,
 }
 
 impl<'a> Block<'a> {
-    /// Stands before the first of `count` entries.
+    /// Starts before the first of `count` entries.
     pub(super) fn new(
         bytes: &'a [u8],
         count: usize,
@@ -245,12 +246,12 @@ impl<'a> Block<'a> {
         Some(Block { symbols: Some(symbols), prefix, shape, bytes, lists, read: 0 })
     }
 
-    /// Whether all entries have been read.
+    /// Returns whether all entries have been read.
     pub(super) fn is_done(&self) -> bool {
         self.read == self.shape.count
     }
 
-    /// Reads the next entry: its key takes the place of what was in `key`.
+    /// Reads the next entry; replaces the contents of `key`.
     pub(super) fn read(
         &mut self,
         doc_count: u32,
@@ -272,7 +273,7 @@ mod tests {
     use proptest::collection::btree_set;
     use proptest::prelude::*;
 
-    /// A block of these keys with a stem of one of them, its lists empty.
+    /// A block of these keys with the stem of one of them, without lists.
     fn block(keys: &[String], prefix: usize, stem: &str, symbols: &SymbolTable) -> Vec<u8> {
         let (encoder, mut writer, mut out) =
             (Encoder::new(symbols), KeysWriter::default(), Vec::new());
@@ -287,7 +288,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the keys themselves: short ones, long ones, some that share more than a stem has.
+        /// Compares with the keys: short ones, long ones, and some that share more than the longest stem.
         #[test]
         fn a_key_stands_at_its_place_alone(
             keys in btree_set("(x{118,133}|y{250,260})?[a-c]{0,6}(def){0,9}[a-c]{0,3}é?", 1..=BLOCK_KEYS),
@@ -310,7 +311,7 @@ mod tests {
                 let padded = [other.as_bytes(), &[0; Needle::PADDING]].concat();
                 let needle = Needle::new(&padded, other.len()).expect("is padded");
                 for (place, key) in keys.iter().enumerate() {
-                    // With what follows in a block, and at the end of memory.
+                    // With following bytes in a block, and at the end of memory.
                     for behind in [0, 40] {
                         let bytes = [&bytes[..], &[7; 40][..behind]].concat();
                         let found = lists_if_at(&bytes, keys.len(), prefix, &symbols, needle, place);
@@ -328,7 +329,7 @@ mod tests {
             prop_assert_eq!(first, keys[0].as_bytes());
         }
 
-        /// As a damaged file may have them: whatever is found, it is found or refused.
+        /// As in a damaged file: every lookup succeeds or fails, without a panic.
         #[test]
         fn any_bytes_are_a_block_or_none(
             bytes in prop::collection::vec(prop_oneof![any::<u8>(), 0_u8..20], 0..80),

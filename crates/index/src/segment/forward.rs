@@ -1,16 +1,15 @@
-//! The terms of each document, out of the lists of a segment: what an order of documents is made from.
+//! Builds the forward index of a segment, the input of document ordering.
 //!
-//! **Invariant.** It takes about the memory that it is given: where that is too little for all lists,
-//! those of the fewest documents are left out, which matter least to each document.
+//! The size is limited by the given memory. If it is too small for all lists, those with the fewest documents are
+//! left out; they matter least.
 
 use super::Segment;
 use crate::order::Forward;
 use crate::{DocId, DocIterator, END, IndexError};
 
-/// Terms that fewer documents have say little of where a document belongs.
+/// Rarer terms say little about where a document belongs.
 const DOC_FREQUENCY_MIN: u32 = 4;
 
-/// The index of a segment the other way round.
 pub(crate) fn forward(segment: &Segment, memory_bytes: usize) -> Result<Forward, IndexError> {
     let least = least_frequency(segment, memory_bytes / size_of::<u32>())?;
     let doc_count = segment.doc_count() as usize;
@@ -23,7 +22,7 @@ pub(crate) fn forward(segment: &Segment, memory_bytes: usize) -> Result<Forward,
     let mut terms = vec![0; starts[doc_count]];
     let term_count = each_doc(segment, least, |term, doc| {
         let at = &mut next[doc.0 as usize];
-        // As many as were counted, unless the files were changed since: then nothing comes of them.
+        // The space was counted above. If the files have changed since, the result is discarded later.
         if let Some(place) = terms.get_mut(*at) {
             *place = term;
             *at += 1;
@@ -32,9 +31,9 @@ pub(crate) fn forward(segment: &Segment, memory_bytes: usize) -> Result<Forward,
     Ok(Forward { starts, terms, term_count: term_count as usize })
 }
 
-/// How many documents a list must have, so that all such lists have at most `room` together.
+/// The least document frequency for which all lists with at least that have at most `room` documents together.
 fn least_frequency(segment: &Segment, room: usize) -> Result<u32, IndexError> {
-    // How many documents the lists have whose number is of that many bits.
+    // Total length of the lists, by the number of bits of their length.
     let mut by_bits = [0_u64; 33];
     let mut entries = segment.lexicon.all()?;
     while entries.advance() {
@@ -52,8 +51,8 @@ fn least_frequency(segment: &Segment, room: usize) -> Result<u32, IndexError> {
     }
 }
 
-/// Hands the documents of every list that has at least so many to `visit`, with a number for its term;
-/// returns how many there are.
+/// Passes the documents of every list with at least `least` documents to `visit`, together with a number for the
+/// term. Returns the number of terms.
 fn each_doc(
     segment: &Segment,
     least: u32,

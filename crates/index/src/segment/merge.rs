@@ -1,18 +1,17 @@
-//! Merges segments into one: the documents of the first, then those of the second, and so on, without
-//! those that are deleted.
+//! Merges segments into one: the documents of the first, then those of the second, and so on, without deleted
+//! ones.
 //!
-//! All lexica are read at the same time in the order of their keys; the list of a key is the
-//! concatenation of its lists in the segments that have it, since documents keep their order. A
-//! heap holds the next key of each segment. After some megabytes all files are opened anew, and what was
-//! read of them is no longer in memory.
+//! All lexica are read in parallel in key order; a heap holds the next key of each segment. Documents keep their
+//! order, so the list of a key is the concatenation of its lists in the segments. After some megabytes all files
+//! are reopened, which releases the mapped memory.
 //!
-//! **Invariant.** The merged segment has the bytes that it would have if its documents had been one
-//! batch, and positions if all of them have; or there is none. Whenever files are closed they are asked whether they
-//! still are what was opened, and at the end whether anybody has touched them at all: what is written here is sealed, and
-//! nobody could tell any more that it came of bytes that were others for a while. Which documents are deleted is read once,
-//! before anything is written, so that all parts have the same ones, whoever writes to that file. Memory does not depend
-//! on the size of the segments, except for the longest list, the lengths and peaks, the records of one segment, the starts
-//! of blocks, and the places of what is left of a segment that has lost documents.
+//! Memory does not depend on the size of the segments, with these exceptions: the longest list, lengths and peaks,
+//! records of one segment, block starts, and the new numbers in a segment with deletions.
+//!
+//! **Invariant.** The merged segment has the same bytes as if its documents had been one batch, with positions if
+//! all segments have them. Otherwise the merge fails. Each reopening checks that the files are intact, and the end
+//! checks that nobody touched them: the result gets valid checksums, so wrong input would never be detected later.
+//! The deleted documents are read once at the start, so all parts agree on them.
 
 use super::{ListsWriter, Segment, SegmentMeta, SegmentWriter};
 use crate::lengths::{Columns, PerField};
@@ -23,13 +22,13 @@ use crate::{Deleted, DocId, DocIterator, END, Field, Frequencies, IndexError};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// How much is read of all segments between two openings of their files.
+/// Bytes read from all segments between two reopenings.
 const STROKE_BYTES: u64 = 8 << 20;
-/// What an entry of the lexicon takes, about.
+/// Approximate size of an entry of the lexicon.
 const ENTRY_BYTES: u64 = 16;
 
-/// Writes the documents of all `segments` that are not deleted, in order, as one segment to `out`. Fails if anybody has
-/// touched one of their files meanwhile.
+/// Writes the documents of all `segments` that are not deleted, in order, as one segment to `out`. Fails if
+/// anybody touched one of their files meanwhile.
 pub(crate) fn merge(
     segments: &[Segment],
     codes: StreamCodes,
@@ -69,9 +68,9 @@ fn merge_all(
     out.finish(Columns::new(|| lengths.numbers()), Columns::new(|| peaks.numbers()))
 }
 
-/// A number for each field of each document that is kept.
+/// A column of numbers for the documents that are kept.
 struct Kept<'a, G> {
-    /// For each field each segment: how many documents it has, which of them not, and the number of each.
+    /// For each field and segment: the document count, the deleted documents, and the number of each document.
     parts: Vec<(Field, u32, Deleted<'a>, G)>,
 }
 
@@ -104,7 +103,7 @@ fn merge_lists(segments: &[Segment], out: &mut ListsWriter) -> Result<(), IndexE
     for segment in segments {
         let deleted = segment.deleted()?;
         documents.push(Documents { doc_base, deleted, places: deleted.places() });
-        // Counted, not taken from the manifest: places must fit each other, whoever wrote that.
+        // Count instead of using the manifest: document numbers must be consistent even if that is wrong.
         let kept = (0..segment.doc_count()).filter(|&doc| !deleted.contains(DocId(doc)));
         doc_base += u32::try_from(kept.count()).expect("as many as there are or fewer");
     }
@@ -119,8 +118,8 @@ fn merge_lists(segments: &[Segment], out: &mut ListsWriter) -> Result<(), IndexE
     }
 }
 
-/// Merges the lists behind those of `key`, which becomes that of the last one, until enough has been
-/// read; `false` if there are no more.
+/// Merges lists after `key` until enough has been read; sets `key` to that of the last list. Returns `false` if no
+/// list is left.
 fn merge_some(
     segments: &[Segment],
     documents: &[Documents<'_>],
@@ -145,7 +144,7 @@ fn merge_some(
         kept += source.copy_list(out)?;
         read += ENTRY_BYTES + source.entries.list.extents.bytes();
         let last = heap.peek().is_none_or(|next| next.0.entries.key != source.entries.key);
-        // A list of which nothing is left is not ended, and so has never been.
+        // A list without remaining documents was not started either.
         if last && kept > 0 {
             out.finish_list(&source.entries.key)?;
         }
@@ -160,17 +159,17 @@ fn merge_some(
     Ok(false)
 }
 
-/// What becomes of the documents of a segment.
+/// Renumbers the documents of a segment.
 struct Documents<'a> {
-    /// What is added to their places.
+    /// Added to the new numbers.
     doc_base: u32,
     deleted: Deleted<'a>,
     places: Places,
 }
 
-/// A segment that is being merged, at one of its keys; ordered by key, then by segment.
+/// A segment being merged, at one of its keys. Ordered by key, then by segment.
 struct Source<'a> {
-    /// Those of a shard, and its number.
+    /// Entries of one shard, and the number of the shard.
     entries: Entries<'a>,
     shard: usize,
     number: usize,
@@ -179,7 +178,7 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Stands at the first key behind `key`, if there is one.
+    /// Starts at the first key after `key`, if there is one.
     fn behind(
         key: Option<&[u8]>,
         number: usize,
@@ -200,7 +199,7 @@ impl<'a> Source<'a> {
         Ok(source)
     }
 
-    /// Moves to the next key, if there is one.
+    /// Moves to the next key. Returns `None` at the end.
     fn advance(mut self) -> Result<Option<Self>, IndexError> {
         loop {
             if self.entries.advance() {
@@ -216,7 +215,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Copies the list at the key, and says how many documents of it are kept.
+    /// Copies the list at the current key. Returns how many of its documents are kept.
     fn copy_list(&self, out: &mut ListsWriter) -> Result<u32, IndexError> {
         let field = self.entries.field;
         let (mut postings, lengths) =
@@ -277,7 +276,7 @@ mod tests {
     use std::os::unix::fs::FileExt;
     use std::time::SystemTime;
 
-    /// Whatever has been read of them by then may have been something else.
+    /// The bytes read before may have been wrong.
     #[test]
     fn nothing_is_made_of_files_that_somebody_writes_to_meanwhile() {
         let dir = tempfile::tempdir().expect("a folder");
@@ -290,7 +289,7 @@ mod tests {
         writer.commit("three").expect("committed");
         let path = dir.path().join("segment-1-1/lengths");
         let file = File::options().write(true).open(&path).expect("it is there");
-        // Clocks count too coarsely for a test.
+        // The clock is too coarse for a test, so set an old date.
         file.set_modified(SystemTime::UNIX_EPOCH).expect("set");
         let index = Index::open(dir.path()).expect("opens");
         let merge_as = |serial| {
@@ -306,8 +305,8 @@ mod tests {
         }
     }
 
-    /// Whoever opens that file again finds other bits than who has it open: a whole copy has taken its place, and the one
-    /// that is open is written to.
+    /// Reopening the file finds other bits than the open mapping: a valid copy has replaced it, and the mapped one
+    /// is overwritten.
     #[test]
     fn all_parts_have_the_same_documents_whoever_writes_to_the_list_of_deleted_ones() {
         let dir = tempfile::tempdir().expect("a folder");

@@ -1,11 +1,10 @@
-//! A segment: a complete index of some documents, in seven files that never change, and the list of those
-//! that have been deleted since.
+//! A segment: a complete index of some documents in seven files that never change, and a list of documents deleted
+//! later.
 //!
-//! What lives here: the files together, and what can be asked of them. Each file has a module of
-//! its own. What does not: which segments make up the index (`manifest.rs`).
+//! What lives here: the files together, and the methods of a segment. Each file has its own module. The segments
+//! of an index are listed in `manifest.rs`.
 //!
-//! **Invariant.** Whatever a method hands out without an error has been verified, if [`Segment::intact`] says so
-//! afterwards.
+//! **Invariant.** If [`Segment::intact`] succeeds after a read, the read returned verified bytes.
 
 mod forward;
 mod merge;
@@ -35,10 +34,10 @@ use crate::{
 };
 use std::path::Path;
 
-/// Which segment: unique in the life of an index folder.
+/// Identifies a segment; unique in the life of an index folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SegmentId {
-    /// The generation that it was built for.
+    /// The generation it was written for.
     pub(crate) generation: u64,
     /// Its number in that generation.
     pub(crate) serial: u64,
@@ -49,7 +48,7 @@ impl SegmentId {
         format!("segment-{}-{}", self.generation, self.serial)
     }
 
-    /// The segment whose folder has that name.
+    /// Parses a folder name.
     pub(crate) fn from_folder_name(name: &str) -> Option<SegmentId> {
         let (generation, serial) = name.strip_prefix("segment-")?.split_once('-')?;
         let id = SegmentId { generation: generation.parse().ok()?, serial: serial.parse().ok()? };
@@ -57,7 +56,7 @@ impl SegmentId {
     }
 }
 
-/// What the manifest says of a segment.
+/// The manifest's entry for a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SegmentMeta {
     pub(crate) id: SegmentId,
@@ -69,12 +68,12 @@ pub(crate) struct SegmentMeta {
     pub(crate) length_totals: PerField<u64>,
     /// In the order of [`Kind::SEGMENT`].
     pub(crate) stamps: [Stamp; Kind::SEGMENT.len()],
-    /// `None` if nothing is deleted.
+    /// `None` if no document is deleted.
     pub(crate) tombstones: Option<TombstonesMeta>,
 }
 
 impl SegmentMeta {
-    /// Returns when all files are on disk.
+    /// Syncs all files.
     pub(crate) fn sync(&self, disk: &Disk, root: &Path) -> Result<(), IndexError> {
         let folder = root.join(self.id.folder_name());
         for kind in Kind::SEGMENT {
@@ -87,20 +86,20 @@ impl SegmentMeta {
     }
 }
 
-/// How many bytes each file of a segment has.
+/// The size of each file of a segment, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
-    /// Terms and where their lists lie.
+    /// Terms and the locations of their lists.
     pub lexicon: u64,
-    /// Which documents.
+    /// Document gaps.
     pub docs: u64,
-    /// How often in each.
+    /// Frequencies.
     pub freqs: u64,
-    /// Where in each.
+    /// Positions.
     pub positions: u64,
-    /// Where each block of documents begins.
+    /// Starts of blocks of documents, block maxima and champions.
     pub skips: u64,
-    /// How long each document is, and how often its most frequent term occurs.
+    /// Length of each document, and frequency of its most frequent term.
     pub lengths: u64,
     /// The document table.
     pub records: u64,
@@ -121,7 +120,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Opens the segment in the folder of the index, in time that does not depend on its size.
+    /// Opens the segment in the index folder `root`. The time does not depend on its size.
     pub(crate) fn open(root: &Path, meta: &SegmentMeta) -> Result<Segment, IndexError> {
         let folder = root.join(meta.id.folder_name());
         let open = |kind: Kind| {
@@ -144,42 +143,42 @@ impl Segment {
         })
     }
 
-    /// The same segment, with its files opened anew.
+    /// Opens the files of this segment again.
     fn reopen(&self) -> Result<Segment, IndexError> {
         let root = self.docs.path().ancestors().nth(2).unwrap_or(Path::new(""));
         Segment::open(root, &self.meta)
     }
 
-    /// How many documents it has, deleted ones included: they are numbered from zero.
+    /// Number of documents, including deleted ones. They are numbered from zero.
     pub fn doc_count(&self) -> u32 {
         self.meta.doc_count
     }
 
-    /// How many of its documents are deleted. Lists, lengths and counts still have them until the segment
-    /// is merged; whoever answers a query leaves them out.
+    /// Number of deleted documents. Lists, lengths and counts include them until the segment is merged; a query
+    /// must filter them.
     pub fn deleted_count(&self) -> u32 {
         self.tombstones.as_ref().map_or(0, Tombstones::count)
     }
 
-    /// Which of its documents are deleted.
+    /// The deleted documents.
     pub fn deleted(&self) -> Result<Deleted<'_>, IndexError> {
         self.tombstones.as_ref().map_or(Ok(Deleted::default()), Tombstones::deleted)
     }
 
-    /// How many different terms it has, each field on its own.
+    /// Number of different terms, counted per field.
     pub fn term_count(&self) -> u64 {
         self.meta.term_count
     }
 
-    /// How many pairs of a term and a document that has it.
+    /// Number of pairs of a term and a document that contains it.
     pub fn posting_count(&self) -> u64 {
         self.meta.posting_count
     }
 
-    /// The documents that have a term in a field, if there are any.
+    /// The documents with a term in a field, if there are any.
     ///
-    /// Verifies the list in all streams and the lengths of the field, so that neither the cursor nor
-    /// [`Segment::length`] has to.
+    /// Verifies the list in all streams and the lengths of the field, so later reads of the cursor and
+    /// [`Segment::length`] need no checks.
     pub fn postings(&self, field: Field, term: &str) -> Result<Option<Postings<'_>>, IndexError> {
         let mut key = Key::EMPTY;
         key.set(field, term);
@@ -188,7 +187,7 @@ impl Segment {
         self.cursor(field, &list).map(Some)
     }
 
-    /// The lists of many terms, which costs less than one after the other, and verifies as much.
+    /// Looks up the lists of several terms. This is faster than one call per term, and verifies the same bytes.
     pub fn lists(
         &self,
         terms: &[(Field, &str)],
@@ -205,22 +204,22 @@ impl Segment {
         Ok(lists)
     }
 
-    /// How many documents have a term in a field. Asks the lexicon alone.
+    /// Number of documents with a term in a field. Reads the lexicon only.
     pub fn doc_frequency(&self, field: Field, term: &str) -> Result<u32, IndexError> {
         let mut key = Key::EMPTY;
         key.set(field, term);
         self.lexicon.doc_frequency(key.needle())
     }
 
-    /// The same of many terms, which costs less than one after the other.
+    /// Number of documents with each of several terms. This is faster than one call per term.
     pub fn doc_frequencies(&self, terms: &[(Field, &str)]) -> Result<Vec<u32>, IndexError> {
         self.lexicon.doc_frequencies(terms)
     }
 
-    /// How many terms a document has in a field; zero for a document that is not there.
+    /// Number of terms of a document in a field; zero for a document that does not exist.
     ///
-    /// If the bytes are damaged this is zero too. [`Segment::postings`] and [`Segment::lengths`] of
-    /// the same field say so before it comes to that.
+    /// Returns zero if the bytes are damaged. [`Segment::postings`] and [`Segment::lengths`] of the same field
+    /// report the damage.
     #[inline]
     pub fn length(&self, field: Field, doc: DocId) -> u32 {
         self.lengths.get(field, doc)
@@ -231,17 +230,17 @@ impl Segment {
         self.lengths.field(field)
     }
 
-    /// How often the most frequent term of each document occurs in a field.
+    /// The frequency of the most frequent term of each document in a field.
     pub fn peaks(&self, field: Field) -> Result<Peaks<'_>, IndexError> {
         self.lengths.peaks(field)
     }
 
-    /// How many terms all documents together have in a field.
+    /// Number of terms of all documents in a field.
     pub fn length_total(&self, field: Field) -> u64 {
         self.meta.length_totals[field as usize]
     }
 
-    /// What is kept of a document.
+    /// The stored record of a document.
     pub fn record(&self, doc: DocId) -> Result<DocRecord, IndexError> {
         if doc.0 >= self.doc_count() {
             return Err(IndexError::NoDocument { doc: doc.0, doc_count: self.doc_count() });
@@ -249,7 +248,7 @@ impl Segment {
         self.records.get(doc)
     }
 
-    /// Hands every document that is not deleted to `visit`, with its record, in order.
+    /// Passes every document that is not deleted to `visit`, with its record, in order.
     pub fn each_record(&self, mut visit: impl FnMut(DocId, &DocRecord)) -> Result<(), IndexError> {
         self.try_each_record(self.deleted()?, |doc, record| {
             visit(doc, record);
@@ -257,7 +256,7 @@ impl Segment {
         })
     }
 
-    /// The same but for those that are `deleted`, as long as `visit` does not fail.
+    /// Passes every document that is not in `deleted` to `visit`, until `visit` fails.
     fn try_each_record(
         &self,
         deleted: Deleted<'_>,
@@ -271,8 +270,7 @@ impl Segment {
         })
     }
 
-    /// The terms of a field that begin with `prefix`, in the order of their bytes, each with the
-    /// number of documents that have it.
+    /// The terms of a field that begin with `prefix`, in byte order, each with its document frequency.
     pub fn terms(&self, field: Field, prefix: &str) -> Result<Terms<'_>, IndexError> {
         self.lexicon.terms(field, prefix)
     }
@@ -288,56 +286,57 @@ impl Segment {
         self.meta.slope
     }
 
-    /// Whether its lists say where in a document a term stands: those of an imported index do not.
+    /// Returns whether the lists have positions. Those of an imported index do not.
     pub fn has_positions(&self) -> bool {
         self.meta.codes.positions.is_some()
     }
 
-    /// How many bytes each file has.
+    /// The size of each file.
     pub fn sizes(&self) -> Sizes {
         let [lexicon, docs, freqs, positions, skips, lengths, records] =
             self.meta.stamps.map(|stamp| stamp.file_bytes);
         Sizes { lexicon, docs, freqs, positions, skips, lengths, records }
     }
 
-    /// Verifies every byte of every file, and that what they say of each other is true: reads all.
+    /// Reads everything: verifies every byte of every file, and that the files are consistent.
     pub fn verify(&self) -> Result<(), IndexError> {
         let verified = verify::verify(self);
         self.intact()?;
         verified
     }
 
-    /// Whether all that has been read so far was as it was written; to be asked once, when an answer has been worked
-    /// out and before it is given. Fails if somebody has cut a file short since it was opened or has changed what was
-    /// read, or if it could not be read; what is wrong then comes before whatever else was made of such bytes. Looks at
-    /// the length and the dates of each file, and only where those are others at its bytes.
+    /// Checks that all bytes read so far were valid. Call it once before returning results, and prefer its error
+    /// to any other: wrong bytes may have caused that. It fails if a file was truncated, if bytes already read
+    /// have changed, or if they could not be read. It compares length and dates of each file, and reads bytes
+    /// again only if these differ.
     pub fn intact(&self) -> Result<(), IndexError> {
         self.files().try_for_each(MappedFile::intact)
     }
 
-    /// The same, and nobody has touched any of the files: to be asked where what was read is kept for good.
+    /// Like [`Segment::intact`], but also fails if anybody touched a file. For results that are stored
+    /// permanently.
     fn untouched(&self) -> Result<(), IndexError> {
         self.files().try_for_each(MappedFile::untouched)
     }
 
-    /// The same as [`Segment::intact`] of the file with that path, if it is one of ours, whatever its dates.
+    /// Like [`Segment::intact`] for the file with that path, but verifies it even if its dates have not changed.
     pub(crate) fn doubted(&self, path: &Path) -> Result<(), IndexError> {
         self.files().filter(|file| file.path() == path).try_for_each(MappedFile::doubted)
     }
 
-    /// Whether a file of that name, if it has one, is as it was written about a byte.
+    /// Returns whether the file with that path, if it is part of this segment, is valid at an offset.
     pub(crate) fn is_whole_at(&self, path: &Path, offset: u64) -> bool {
         self.files().filter(|file| file.path() == path).all(|file| file.is_whole_at(offset))
     }
 
-    /// Whether this and another one are mapped from the same files on disk, untouched between.
+    /// Returns whether both are mapped from the same files on disk, untouched in between.
     pub(crate) fn has_files_of(&self, other: &Segment) -> bool {
         let mut both = self.files().zip(other.files());
         self.files().count() == other.files().count()
             && both.all(|(one, other)| one.is_same_file(other))
     }
 
-    /// All files, the tombstones too.
+    /// All files, including tombstones.
     fn files(&self) -> impl Iterator<Item = &MappedFile> {
         let lists = [&self.docs, &self.freqs, &self.positions, &self.skips];
         let others = [self.lexicon.file(), self.lengths.file(), self.records.file()];
@@ -349,12 +348,12 @@ impl Segment {
         Norm::new(self.meta.slope, self.length_total(field), self.doc_count())
     }
 
-    /// A cursor over a list of a field, as the lexicon says where it lies.
+    /// A cursor over a list of a field, given its entry in the lexicon.
     fn cursor(&self, field: Field, list: &List) -> Result<Postings<'_>, IndexError> {
         self.list(field, list).map(Postings::new)
     }
 
-    /// A list of a field.
+    /// A list of a field, given its entry in the lexicon.
     #[inline]
     fn list(&self, field: Field, list: &List) -> Result<InvertedList<'_>, IndexError> {
         let extents = &list.extents;
@@ -370,7 +369,7 @@ impl Segment {
     }
 }
 
-/// The bytes of a part of a stream, verified.
+/// The verified bytes of an extent.
 fn bytes(file: &MappedFile, extent: Extent) -> Result<&[u8], IndexError> {
     let start = usize::try_from(extent.start).unwrap_or(usize::MAX);
     let end = usize::try_from(extent.start.saturating_add(extent.bytes)).unwrap_or(usize::MAX);

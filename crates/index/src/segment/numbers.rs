@@ -1,10 +1,7 @@
-//! The numbers of a segment as its streams hold them: for whoever measures codes.
+//! The numbers of a segment as its streams store them, before coding. For measuring codes.
 //!
-//! What lives here: the walk over all lists. What does not: how the numbers are coded, which makes
-//! no difference to them.
-//!
-//! **Invariant.** The numbers of a list are those of `docs`, `freqs` and `positions` in
-//! `docs/formats/index.md`, in their order.
+//! **Invariant.** The numbers of a list are those of `docs`, `freqs` and `positions` in `docs/formats/index.md`,
+//! in order.
 
 use super::Segment;
 use crate::postings::List;
@@ -13,23 +10,23 @@ use crate::{DocIterator, END, Field, Frequencies, IndexError, Positions};
 /// The numbers of one posting list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListNumbers {
-    /// For each document its distance to the one before, less one; for the first, the document.
+    /// For each document its gap to the previous one, less one; for the first, the document.
     pub gaps: Vec<u32>,
-    /// For each document its occurrences, less one.
+    /// For each document its frequency, less one.
     pub frequencies: Vec<u32>,
-    /// For each occurrence its distance to the one before; for the first of a document, the position. None
-    /// in a segment without positions.
+    /// For each occurrence its distance to the previous one; for the first in a document, its position. Empty for
+    /// a segment without positions.
     pub positions: Vec<u32>,
 }
 
 impl Segment {
-    /// The bytes of the lexicon that terms are found with, without what it says of their lists.
+    /// Bytes of the lexicon without the data of lists.
     pub fn term_bytes(&self) -> Result<u64, IndexError> {
         Ok(self.sizes().lexicon - self.lexicon.list_bytes()?)
     }
 
-    /// Hands the numbers of every list to `visit`, in the order of the lexicon. Verifies what it
-    /// reads; holds one list at a time.
+    /// Passes the numbers of every list to `visit`, in the order of the lexicon. Verifies what it reads, and holds
+    /// one list at a time in memory.
     pub fn each_list(&self, mut visit: impl FnMut(&ListNumbers)) -> Result<(), IndexError> {
         let (mut numbers, mut positions) = (ListNumbers::default(), Vec::new());
         for block in 0..self.lexicon.block_count() {

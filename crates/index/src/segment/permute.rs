@@ -1,11 +1,10 @@
 //! Writes a segment with its documents in another order.
 //!
-//! Each list is read, its documents get their new numbers, and it is written in their order. A list whose
-//! positions take more memory than there shall be is read several times, each time for a range of the
-//! new numbers.
+//! Each list is read, renumbered, sorted and written. If its positions need too much memory, it is read several
+//! times, each time for a range of the new numbers.
 //!
-//! **Invariant.** The segment has the bytes that it would have if its documents had been added in that
-//! order, or there is none: so it is if anybody touches the files that it is made from.
+//! **Invariant.** The segment has the same bytes as if its documents had been added in that order. The function
+//! fails if anybody touches its input files.
 
 use super::{ListsWriter, Segment, SegmentMeta, SegmentWriter};
 use crate::lengths::Columns;
@@ -13,8 +12,8 @@ use crate::lexicon::Entries;
 use crate::{DocId, DocIterator, END, Field, Frequencies, IndexError};
 use std::ops::Range;
 
-/// Writes the documents of a segment of which nothing is deleted to `out`, in the order in which `order`
-/// names them.
+/// Writes the documents of a segment to `out`, in the order of `order`. The segment must not have deleted
+/// documents.
 pub(crate) fn permute(
     segment: &Segment,
     order: &[u32],
@@ -74,11 +73,11 @@ struct Doc {
     number: u32,
     length: u32,
     frequency: u32,
-    /// Where those of its positions are.
+    /// The range of its distances.
     places: Range<usize>,
 }
 
-/// A list, or a part of it, while it gets into its new order.
+/// A list, or a part of it, being reordered.
 #[derive(Default)]
 struct List {
     docs: Vec<Doc>,
@@ -158,7 +157,7 @@ mod tests {
     use std::fs::{self, File};
     use std::os::unix::fs::FileExt;
 
-    /// Any byte that was verified, and is another by the time that it is read.
+    /// Change any single byte after it was verified and before it is read.
     #[test]
     fn nothing_is_made_of_files_that_somebody_writes_to_meanwhile() {
         let dir = tempfile::tempdir().expect("a folder");

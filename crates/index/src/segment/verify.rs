@@ -1,10 +1,9 @@
-//! Reads a whole segment and compares what its files and the manifest say of each other.
+//! Reads a whole segment and checks that its files and the manifest are consistent.
 //!
-//! The sums of the files tell damage; this tells a segment that was never written by us, or by a
-//! version of us with a mistake in it.
+//! Checksums detect damage. This detects a segment that was written by another program or by a buggy version.
 //!
-//! **Invariant.** A segment that passes answers every question without an error, and merging it
-//! cannot fail but for the disk.
+//! **Invariant.** A verified segment answers every query without an error. Merging it can fail only because of the
+//! disk.
 
 use super::Segment;
 use crate::lengths::PerField;
@@ -30,25 +29,26 @@ pub(super) fn verify(segment: &Segment) -> Result<(), IndexError> {
     walk.finish(segment)
 }
 
-/// What has been seen of the lists so far.
+/// Totals of the lists checked so far.
 #[derive(Default)]
 struct Walk {
     key: Vec<u8>,
     terms: u64,
     postings: u64,
     occurrences: PerField<u64>,
-    /// Of these, those of filters, which lengths need not count.
+    /// Occurrences of filters, which lengths need not count.
     filters: PerField<u64>,
-    /// The field at hand, and the greatest frequency in each document so far; none if there was no list of it.
+    /// The current field, and the greatest frequency in each document; empty for a field without lists.
     field: usize,
     peaks: Vec<u32>,
-    /// Where the next list begins in docs, freqs, positions and skips.
+    /// Expected start of the next list in docs, freqs, positions and skips.
     ends: [u64; 4],
     positions: Vec<u32>,
 }
 
 impl Walk {
-    /// Keys ascend and are a field and a text; a list begins where the one before it ends.
+    /// Checks that keys ascend and are a field and valid UTF-8, and that a list begins where the previous one
+    /// ends.
     fn enter(&mut self, segment: &Segment, entries: &Entries<'_>) -> Result<(), IndexError> {
         let damaged = |what| segment.lexicon.file().damaged(0, what);
         let (key, list) = (&entries.key, &entries.list);
@@ -86,7 +86,7 @@ impl Walk {
         Ok(())
     }
 
-    /// The peaks of a field whose lists have all been seen are those of the file.
+    /// Compares the peaks of a finished field with those of the file.
     fn check_peaks(&mut self, segment: &Segment) -> Result<(), IndexError> {
         let peaks = segment.peaks(Field::ALL[self.field])?;
         let mut docs = (0..segment.doc_count()).map(DocId);
@@ -99,7 +99,7 @@ impl Walk {
         Ok(())
     }
 
-    /// The lists fill the streams, and the counts are those of the manifest.
+    /// Checks that the lists fill the streams, and that the counts match the manifest.
     fn finish(&mut self, segment: &Segment) -> Result<(), IndexError> {
         while self.field < Field::ALL.len() {
             self.check_peaks(segment)?;
@@ -119,7 +119,7 @@ impl Walk {
             let lengths = segment.lengths(field)?;
             let docs = (0..segment.doc_count()).map(DocId);
             let total: u64 = docs.map(|doc| u64::from(lengths.get(doc))).sum();
-            // Another engine's lengths may be rounded, and its lists some of all: those have no positions.
+            // Another engine may export rounded lengths or a part of the lists; such indexes have no positions.
             let occurrences = self.occurrences[field as usize];
             let words = occurrences - self.filters[field as usize];
             let all_listed = !segment.has_positions() || (words..=occurrences).contains(&total);
@@ -131,7 +131,7 @@ impl Walk {
     }
 }
 
-/// A list has as many documents and occurrences as the lexicon says, in order.
+/// Checks that a list has the documents and occurrences that the lexicon states, in order.
 fn verify_list(
     segment: &Segment,
     entries: &Entries<'_>,

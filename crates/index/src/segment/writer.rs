@@ -1,7 +1,7 @@
-//! Writes the files of a segment, in two stages: the documents as they come, then the lists.
+//! Writes the files of a segment in two stages: documents, then posting lists.
 //!
-//! **Invariant.** The bytes of a segment depend on its documents and their terms, its codes and its slope alone, not on
-//! how they were gathered.
+//! **Invariant.** The bytes of a segment depend only on its documents and their terms, its codes and its slope.
+//! They do not depend on how the documents were collected.
 
 use super::{SegmentId, SegmentMeta};
 use crate::disk::Disk;
@@ -23,7 +23,7 @@ pub(crate) struct SegmentWriter {
 }
 
 impl SegmentWriter {
-    /// Makes the folder of a segment in the folder of the index; its maxima have that slope.
+    /// Creates the folder of a segment in the index folder. `slope` is that of its maxima.
     pub(crate) fn create(
         disk: &Disk,
         root: &Path,
@@ -37,12 +37,11 @@ impl SegmentWriter {
         Ok(SegmentWriter { disk: disk.clone(), folder, id, slope, records })
     }
 
-    /// Adds a document.
     pub(crate) fn record(&mut self, record: &DocRecord) -> Result<(), IndexError> {
         self.records.push(record)
     }
 
-    /// Ends the first stage. The sums of the lengths of all documents are known by now.
+    /// Ends the first stage. `length_totals` are the sums of the lengths of all documents.
     pub(crate) fn lists(
         self,
         codes: StreamCodes,
@@ -86,7 +85,7 @@ impl ListsWriter {
         self.postings.begin_list(Norm::new(self.meta.slope, total, self.meta.doc_count));
     }
 
-    /// Adds a document to the current list, as [`PostingsWriter::push`] has it.
+    /// Adds a document to the current list: see [`PostingsWriter::push`].
     pub(crate) fn push(
         &mut self,
         doc: u32,
@@ -97,13 +96,13 @@ impl ListsWriter {
         self.postings.push(doc, length, frequency, distances)
     }
 
-    /// As [`PostingsWriter::distances`] has it.
+    /// See [`PostingsWriter::distances`].
     #[inline]
     pub(crate) fn distances(&mut self) -> &mut Vec<u32> {
         self.postings.distances()
     }
 
-    /// Adds a document whose distances have been put there.
+    /// Adds a document whose distances are already in [`ListsWriter::distances`].
     #[inline]
     pub(crate) fn push_placed(
         &mut self,
@@ -114,14 +113,14 @@ impl ListsWriter {
         self.postings.push_placed(doc, length, frequency)
     }
 
-    /// Ends the current list, which is that of `key`.
+    /// Ends the current list, which belongs to `key`.
     pub(crate) fn finish_list(&mut self, key: &[u8]) -> Result<(), IndexError> {
         let list = self.postings.finish_list()?;
         self.meta.posting_count += u64::from(list.doc_frequency);
         self.lexicon.push(key, &list)
     }
 
-    /// Writes lengths and peaks, and ends the segment.
+    /// Writes lengths and peaks, and finishes the segment.
     pub(crate) fn finish(
         mut self,
         lengths: Columns<impl Iterator<Item = (Field, u32)>>,
