@@ -1,11 +1,10 @@
-//! [`Bits`]: a bit buffer that grows at its end.
+//! [`Bits`]: a growable bit buffer.
 //!
-//! What lives here: the buffer, and its side of `dsi-bitstream`, whose coders append to anything
-//! that is [`BitWrite`]. What does not: any codeword. The buffer is ours because it can be looked
-//! at between two codewords, which a buffering bit writer does not allow.
+//! It implements [`BitWrite`] of `dsi-bitstream`, whose coders append to it. Unlike a buffering bit writer, it can
+//! be read between two codewords.
 //!
-//! **Invariant.** Bit `i` is bit `7 - i % 8` of byte `i / 8` (most significant first);
-//! `bytes.len()` is `len` divided by eight, rounded up; the bits after the last one are zero.
+//! **Invariant.** Bit `i` is bit `7 - i % 8` of byte `i / 8` (most significant first). `bytes.len()` is `len`
+//! divided by eight, rounded up. The bits after the last one are zero.
 
 use std::convert::Infallible;
 
@@ -19,7 +18,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// The bits of whole bytes, to be continued.
+    /// Starts with the bits of whole bytes.
     pub fn from_bytes(bytes: Vec<u8>) -> Self {
         let len = bytes.len() * 8;
         Self { bytes, len }
@@ -30,7 +29,7 @@ impl Bits {
         self.len
     }
 
-    /// Whether there is no bit.
+    /// Returns whether there are no bits.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -51,7 +50,7 @@ impl Bits {
         self.len = 0;
     }
 
-    /// The bits that are written as the letters `0` and `1`; `None` if there is any other.
+    /// Parses the letters `0` and `1`; `None` if there is any other letter.
     pub fn from_text(text: &str) -> Option<Self> {
         let mut bits = Self::default();
         for letter in text.bytes() {

@@ -1,10 +1,10 @@
-//! Bits of ascending numbers: set, and counted where they are set. Numbers that stand close together are taken sixteen at
-//! a time.
+//! Bit sets of ascending numbers: sets bits and counts set bits. Numbers that are close together are processed
+//! sixteen at a time.
 //!
-//! What does not live here: blocks that lie as bits already ([`unary_block`](crate::unary_block)).
+//! Blocks that are stored as bits are in [`unary_block`](crate::unary_block).
 //!
-//! **Invariant.** The lowest bit of the first word is that of `start`; numbers before it, and those behind the words, have
-//! none. Bits are the same with any instructions.
+//! The lowest bit of the first word belongs to `start`. Numbers before `start` or after the words are ignored.
+//! Results do not depend on the instruction set.
 
 /// Sets the bit of each of some ascending numbers.
 #[cfg_attr(
@@ -20,7 +20,7 @@ pub fn set(numbers: &[u32], start: u32, words: &mut [u64]) {
     set_anyhow(numbers, start, words);
 }
 
-/// How many of some ascending numbers have their bit set.
+/// Counts the numbers whose bit is set.
 #[cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "calling what is compiled for more")
@@ -34,7 +34,8 @@ pub fn count(numbers: &[u32], start: u32, words: &[u64]) -> u32 {
     count_each(numbers, start, words)
 }
 
-/// Neighbours share a word, and wait for each other: so four that are far apart are taken at a time.
+/// Neighbours often share a word, and wait for each other's store. So this processes one number of each quarter at
+/// a time.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
 fn set_anyhow(numbers: &[u32], start: u32, words: &mut [u64]) {
@@ -47,7 +48,7 @@ fn set_anyhow(numbers: &[u32], start: u32, words: &mut [u64]) {
             set_one(number, start, words);
         }
     }
-    // Of four quarters a few may be left.
+    // A remainder after four quarters.
     d.iter().skip(quarter).for_each(|&number| set_one(number, start, words));
 }
 
@@ -70,7 +71,7 @@ fn count_each(numbers: &[u32], start: u32, words: &[u64]) -> u32 {
     numbers.iter().map(bit).sum()
 }
 
-/// Sixteen numbers at a time, where most of them stand close together.
+/// Sixteen numbers at a time, if most groups of sixteen are close together.
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "sixteen numbers are read at once; bench/query")]
 mod avx512 {
@@ -85,14 +86,14 @@ mod avx512 {
         is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("bmi2") && has_bit_counts()
     }
 
-    /// Whether the last is less than 64 behind the first.
+    /// Returns whether the last number is less than 64 after the first.
     #[inline]
     fn is_close(sixteen: &[u32; 16]) -> bool {
         sixteen[15].wrapping_sub(sixteen[0]) < 64
     }
 
-    /// For each of the 64 numbers from the first on whether it is one of them, if none is behind; `None` also where the first
-    /// is before `start`.
+    /// Returns the bits of the numbers relative to the first; `None` if they span more than 64 or begin before
+    /// `start`.
     #[inline]
     #[target_feature(enable = "avx512f,bmi2,popcnt,bmi1")]
     #[expect(clippy::cast_ptr_alignment, reason = "these instructions take any address")]
@@ -132,7 +133,7 @@ mod avx512 {
                 *word |= bits << shift;
             }
             if let Some(next) = words.get_mut(word + 1) {
-                // In two steps, since a shift of 64 bits is none.
+                // Two shifts, because a shift by 64 bits is not allowed.
                 *next |= bits >> 1 >> (63 - shift);
             }
         }
@@ -174,7 +175,7 @@ mod tests {
             high in any::<bool>(),
             words in vec(any::<u64>(), 0..20),
         ) {
-            // Up to the greatest numbers that there are.
+            // Near zero, or near the greatest numbers.
             let base = if high { u32::MAX - 200 - 90 * 140 } else { 0 };
             let start = base + start;
             let numbers: Vec<u32> = gaps.iter().scan(base + first, |next, gap| {

@@ -1,19 +1,15 @@
-//! What 64 bytes are, as the bits of numbers: for loops over text that go from one edge to the next.
+//! Classifies 64 bytes at once, for loops over text that jump from one edge to the next.
 //!
-//! Two bits for each byte, that of the first byte lowest. By [`letters_and_marks`]: whether it is a letter, a digit
-//! or an underscore of ASCII, and whether it is beyond the space, as all of these and all marks are. By
-//! [`spaces_and_breaks`]: whether it is a space, and whether it is below that or may begin U+00A0.
-//!
-//! What does not live here: what a word is, and what white space.
-//!
-//! **Invariant.** On any bytes and any processor the bits are those of a look at each byte.
+//! Each function returns two bit sets with one bit per byte, the first byte lowest. [`letters_and_marks`] returns
+//! ASCII letters, digits and underscores, and all bytes greater than the space. [`spaces_and_breaks`] returns
+//! spaces, and bytes that are less than a space or may begin U+00A0. Callers define words and white space.
 //!
 //! Reference: L. Lamport, "Multiple byte processing with full-word instructions", CACM 18(8), 1975.
 
-/// How many bytes are looked at together.
+/// Number of bytes classified together.
 pub const BLOCK: usize = 64;
 
-/// Which bytes are letters, digits or underscores, and which are beyond the space.
+/// Returns the letters, digits and underscores, and the bytes greater than the space.
 #[inline]
 #[cfg_attr(
     target_arch = "x86_64",
@@ -28,7 +24,7 @@ pub fn letters_and_marks(block: &[u8; BLOCK]) -> (u64, u64) {
     plain_marks(block)
 }
 
-/// Which bytes are spaces, and which are controls of ASCII or begin U+00A0 in UTF-8, as they may others.
+/// Returns the spaces, and the bytes that are ASCII controls or may begin U+00A0 in UTF-8.
 #[inline]
 #[cfg_attr(
     target_arch = "x86_64",
@@ -43,18 +39,18 @@ pub fn spaces_and_breaks(block: &[u8; BLOCK]) -> (u64, u64) {
     plain_breaks(block)
 }
 
-/// Whether all bytes can be looked at at once.
+/// Returns whether the processor can classify all bytes at once.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn is_wide() -> bool {
     is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw")
 }
 
-/// What U+00A0 begins with.
+/// First byte of U+00A0 in UTF-8.
 const LEAD: u8 = 0xc2;
 
 fn plain_breaks(block: &[u8; BLOCK]) -> (u64, u64) {
-    // Without branches, so that many bytes are looked at by one instruction.
+    // Without branches, so that the compiler vectorises it.
     let spaces = block.map(|byte| u8::from(byte == b' '));
     let breaks = block.map(|byte| u8::from(byte < b' ') | u8::from(byte == LEAD));
     (gather(&spaces), gather(&breaks))
@@ -70,7 +66,7 @@ fn plain_marks(block: &[u8; BLOCK]) -> (u64, u64) {
     (gather(&letters), gather(&marks))
 }
 
-/// Bytes that are 0 or 1 as bits.
+/// Packs bytes that are 0 or 1 into bits.
 #[inline]
 fn gather(bytes: &[u8; BLOCK]) -> u64 {
     let (words, _) = bytes.as_chunks::<8>();

@@ -1,27 +1,25 @@
-//! Columns of bytes, one for each of some words, with a byte for each document: what they add up to, each weighed.
+//! Weighted sums of byte columns. A column belongs to a word and has a byte for each document.
 //!
-//! What lives here: sums of columns where none of them has a zero, thirty-two rows side by side. What does not: what a byte
-//! means.
-//!
-//! **Invariant.** Sums are the same with any instructions; the tests compare those that their processor has.
+//! Only rows without a zero count. Callers define the meaning of a byte. Results do not depend on the instruction
+//! set.
 
-/// How many rows are summed up side by side.
+/// Number of rows summed together.
 pub const SIDE_BY_SIDE: usize = 32;
 
-/// How many rows are counted side by side: no more than a byte can count.
+/// Number of rows counted together; the count must fit into a byte.
 const AT_ONCE: usize = 64;
 
-/// A column, and what a byte of it counts, in 256ths.
+/// A column and the weight of its bytes, in 256ths.
 #[derive(Clone, Copy, Debug)]
 pub struct Column<'a> {
-    /// A byte for each row.
+    /// One byte for each row.
     pub bytes: &'a [u8],
-    /// What 256 times a byte of one counts.
+    /// Weight in 256ths.
     pub weight: u16,
 }
 
-/// How many rows of a column are summed up in about the time that a posting of a list takes, as the questions of `bench/query`
-/// have it: with AVX2 so few that it does not pay unless a word is nearly everywhere.
+/// Number of column rows that can be summed in the time of one posting of a list, measured on the queries of
+/// `bench/query`. With AVX2 it is so low that columns pay only for a word in nearly every document.
 #[must_use]
 pub fn rows_a_posting() -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -36,11 +34,10 @@ fn has_avx512() -> bool {
     is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vl")
 }
 
-/// Makes `sums` those of as many rows: for each column byte · weight / 256, rounded down, and no more than fits; 1 at least,
-/// but 0 where any column has a zero. The greatest of every thirty-second row are returned.
+/// Computes the sum of each row: byte · weight / 256, rounded down, for each column; saturating. A sum is at least
+/// 1, but 0 if any column has a zero. Returns the greatest sum for each row number modulo 32.
 ///
-/// # Panics
-/// If a column has not as many rows.
+/// # Panics If a column does not have as many rows as `sums`.
 #[cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "calling what is compiled for more")
@@ -83,7 +80,7 @@ fn sum_anyhow(columns: &[Column<'_>], sums: &mut [u16], greatest: &mut [u16; SID
     sum_rest(whole, columns, sums, greatest);
 }
 
-/// A row at a time, from one on that begins thirty-two.
+/// One row at a time, from row `from` on, which must be a multiple of thirty-two.
 fn sum_rest(
     from: usize,
     columns: &[Column<'_>],
@@ -103,7 +100,8 @@ fn sum_rest(
     }
 }
 
-/// byte · weight / 256, rounded down: less than a weight. The upper half of a product of 16 bits is one instruction.
+/// Returns byte · weight / 256, rounded down, which is less than the weight. The upper half of a 16-bit product is
+/// one instruction.
 #[inline]
 fn share(byte: u8, weight: u16) -> u16 {
     ((u32::from(u16::from(byte) << 8) * u32::from(weight)) >> 16) as u16
@@ -128,7 +126,7 @@ fn sum_avx512(columns: &[Column<'_>], sums: &mut [u16], greatest: &mut [u16; SID
         let (mut sum, mut is_whole) = (_mm512_setzero_si512(), u32::MAX);
         for column in columns {
             let rows = &column.bytes[number * SIDE_BY_SIDE..(number + 1) * SIDE_BY_SIDE];
-            // SAFETY: there are thirty-two.
+            // SAFETY: the slice has thirty-two bytes.
             let rows = unsafe { _mm256_loadu_si256(rows.as_ptr().cast::<__m256i>()) };
             let rows = _mm512_slli_epi16::<8>(_mm512_cvtepu8_epi16(rows));
             let weight = _mm512_set1_epi16(column.weight.cast_signed());
@@ -137,21 +135,21 @@ fn sum_avx512(columns: &[Column<'_>], sums: &mut [u16], greatest: &mut [u16; SID
         }
         let sum: __m512i = _mm512_maskz_max_epu16(is_whole, sum, one);
         most = _mm512_max_epu16(most, sum);
-        // SAFETY: there is room for thirty-two.
+        // SAFETY: the chunk has room for thirty-two numbers.
         unsafe { _mm512_storeu_epi16(sums.as_mut_ptr().cast::<i16>(), sum) };
     }
-    // SAFETY: there are thirty-two.
+    // SAFETY: the array has thirty-two numbers.
     let before = unsafe { _mm512_loadu_epi16(greatest.as_ptr().cast::<i16>()) };
     let most = _mm512_max_epu16(most, before);
-    // SAFETY: there is room for thirty-two.
+    // SAFETY: the array has room for thirty-two numbers.
     unsafe { _mm512_storeu_epi16(greatest.as_mut_ptr().cast::<i16>(), most) };
     sum_rest(whole, columns, sums, greatest);
 }
 
-/// How many rows have a zero in no column.
+/// Counts the rows without a zero in any column.
 ///
 /// # Panics
-/// If one column has more rows than another.
+/// If the columns have different lengths.
 #[cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "calling what is compiled for more")
@@ -173,7 +171,7 @@ fn count_whole_avx2(columns: &[&[u8]], rows: usize) -> u64 {
     count_whole_anyhow(columns, rows)
 }
 
-/// Sixty-four rows at a time, in what its caller may use.
+/// Sixty-four rows at a time, compiled for the features of the caller.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
 fn count_whole_anyhow(columns: &[&[u8]], rows: usize) -> u64 {
@@ -193,7 +191,7 @@ fn count_whole_anyhow(columns: &[&[u8]], rows: usize) -> u64 {
     count + (rows / AT_ONCE * AT_ONCE..rows).filter(is_whole).count() as u64
 }
 
-/// Visits the rows whose sums are `least` or more, in their order.
+/// Visits the rows whose sums are at least `least`, in order.
 #[cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "calling what is compiled for more")
@@ -207,7 +205,7 @@ pub fn reaching(sums: &[u16], least: u16, visit: impl FnMut(usize)) {
     reaching_anyhow(sums, least, visit, |sums| reached(sums, least));
 }
 
-/// Which of thirty-two sums are so many or more.
+/// Returns which of thirty-two sums are at least `least`.
 #[inline]
 fn reached(sums: &[u16; SIDE_BY_SIDE], least: u16) -> u32 {
     (0..).zip(sums).fold(0, |those, (at, &sum)| those | u32::from(sum >= least) << at)
@@ -220,13 +218,13 @@ fn reaching_avx512(sums: &[u16], least: u16, visit: impl FnMut(usize)) {
     use std::arch::x86_64::{_mm512_cmpge_epu16_mask, _mm512_loadu_epi16, _mm512_set1_epi16};
     let wanted = _mm512_set1_epi16(least.cast_signed());
     reaching_anyhow(sums, least, visit, |sums| {
-        // SAFETY: there are thirty-two.
+        // SAFETY: the array has thirty-two numbers.
         let sums = unsafe { _mm512_loadu_epi16(sums.as_ptr().cast::<i16>()) };
         _mm512_cmpge_epu16_mask(sums, wanted)
     });
 }
 
-/// `those` says of thirty-two sums which are as many, a bit each.
+/// `those` returns which of thirty-two sums are at least `least`, one bit each.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
 fn reaching_anyhow(
@@ -254,7 +252,7 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    /// What each way makes of them that the processor has.
+    /// Results of every implementation that the processor supports.
     #[cfg_attr(
         target_arch = "x86_64",
         expect(unsafe_code, reason = "calling what is compiled for more")

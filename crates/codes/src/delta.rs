@@ -3,8 +3,8 @@
 //! **Implied distribution.** ≈ 1/2*x*(log *x*)².
 //! **Range.** [0 . . 2⁶⁴ – 1).
 //! **Length.** 2⌊log₂(λ + 1)⌋ + 1 + λ. Complete.
-//! **Invariant.** A codeword has as many bits as `len` says, and what reads it back gives the number; whatever
-//! the bits, reading does not panic.
+//! **Invariant.** A codeword has `len` bits, and the decoder restores the number. Decoding any bits does not
+//! panic.
 //! **Reference.** P. Elias, "Universal codeword sets and representations of the integers", IEEE
 //! Transactions on Information Theory 21(2), 1975; here from zero. Code by `dsi-bitstream`.
 
@@ -35,9 +35,9 @@ impl Code for Delta {
 
     #[inline]
     fn read(&self, input: &mut Reader<'_>) -> Option<u64> {
-        // The decoder would shift by λ: its γ codeword must be that of a number below 64. The
-        // longest such is that of 63, the seven bits 0000001 and then six zeros; whatever else
-        // begins with six zeros or more stands for a greater λ.
+        // The decoder would shift by λ, so its γ codeword must be that of a number below 64. The longest of these
+        // is that of 63: the seven bits 0000001 and then six zeros. Any other codeword with six or more leading
+        // zeros encodes a greater λ.
         const OF_63: u64 = 1 << 6;
         let prefix = input.ahead() >> (64 - 13);
         if prefix < OF_63 * 2 && prefix != OF_63 {

@@ -1,19 +1,19 @@
-//! Numbers of one width, from 0 to 64 bits, one after the other without gaps.
+//! Packed numbers of equal width, from 0 to 64 bits.
 //!
 //! **Implied distribution.** Uniform up to 2 to the width.
-//! **Range.** All numbers that fit the width; the caller keeps count and width.
-//! **Layout.** The lowest bit first, from the lowest bit of the first byte on; the bits that are
-//! left of the last byte are zero.
+//! **Range.** All numbers that fit the width; the caller stores count and width.
+//! **Layout.** Lowest bit first, from the lowest bit of the first byte on. The unused bits of the last byte are
+//! zero.
 //!
-//! **Invariant.** [`read`] accepts exactly what [`write()`] wrote for as many numbers of that width;
-//! [`get`] reads one of them, wherever the others are.
+//! **Invariant.** [`read`] accepts exactly the output of [`write()`] for the same count and width. [`get`] reads
+//! one number at random.
 
 /// The length in bytes of `count` numbers of `width` bits.
 pub fn bytes(count: usize, width: u32) -> usize {
     (count * width as usize).div_ceil(8)
 }
 
-/// The least width in which `n` fits.
+/// The least width that holds `n`.
 pub fn width(n: u64) -> u32 {
     u64::BITS - n.leading_zeros()
 }
@@ -37,8 +37,8 @@ pub fn write(out: &mut Vec<u8>, numbers: impl IntoIterator<Item = u64>, width: u
     out.extend_from_slice(&held.to_le_bytes()[..bits.div_ceil(8) as usize]);
 }
 
-/// Hands `count` numbers of `width` bits to `take`, in order. `None`, with nothing or all of them
-/// taken, if `input` is not exactly those.
+/// Passes `count` numbers of `width` bits to `take`, in order. Returns `None` if `input` is not exactly those
+/// numbers; then `take` has received none or all of them.
 pub fn read(input: &[u8], count: usize, width: u32, mut take: impl FnMut(u64)) -> Option<()> {
     if width > u64::BITS || input.len() != bytes(count, width) {
         return None;
@@ -61,11 +61,11 @@ pub fn read(input: &[u8], count: usize, width: u32, mut take: impl FnMut(u64)) -
     (!rest).then_some(())
 }
 
-/// Makes `out` the first numbers of `width` bits, up to 32; bits after the end of `input` are zeros. What follows them is not
-/// looked at.
+/// Fills `out` with numbers of `width` bits, at most 32. Bits after the end of `input` are zeros; other bytes
+/// after the numbers are ignored.
 pub(crate) fn unpack(input: &[u8], width: u32, out: &mut [u32]) {
     let (mask, width) = (mask(width.min(u32::BITS)), width.min(u32::BITS) as usize);
-    // Those with eight bytes from where they begin.
+    // Numbers that can be read with a load of eight bytes.
     let bits = input.len().saturating_sub(7) * 8;
     let whole = if width == 0 { 0 } else { bits.div_ceil(width).min(out.len()) };
     let (whole, rest) = out.split_at_mut(whole);
@@ -105,10 +105,10 @@ pub(crate) fn mask(width: u32) -> u64 {
     u64::MAX.checked_shr(u64::BITS - width).unwrap_or(0)
 }
 
-/// Numbers of this width lie in eight bytes, wherever in the first of them they begin.
+/// Numbers of this width fit into eight bytes, at any bit offset in the first byte.
 pub(crate) const EIGHT_MAX: u32 = u64::BITS - 7;
 
-/// The eight bytes from `at` on, zeros after the end.
+/// The eight bytes from `at` on, padded with zeros.
 #[inline]
 pub fn eight(input: &[u8], at: usize) -> u64 {
     let rest = input.get(at..).unwrap_or_default();
@@ -118,7 +118,7 @@ pub fn eight(input: &[u8], at: usize) -> u64 {
     }
 }
 
-/// Fewer than eight bytes as a number, by reads that overlap.
+/// Less than eight bytes as a number, by overlapping loads.
 #[inline]
 fn fewer_than_eight(bytes: &[u8]) -> u64 {
     let length = bytes.len();
@@ -135,7 +135,7 @@ fn fewer_than_eight(bytes: &[u8]) -> u64 {
     }
 }
 
-/// The sixteen bytes from `at` on, zeros after the end.
+/// The sixteen bytes from `at` on, padded with zeros.
 #[inline(never)]
 fn sixteen(input: &[u8], at: usize) -> u128 {
     if let Some(whole) = input.get(at..).and_then(|rest| rest.first_chunk()) {

@@ -3,8 +3,8 @@
 //! **Implied distribution.** ≈ 1/2*x*².
 //! **Range.** [0 . . 2⁶⁴ – 1).
 //! **Length.** 2λ + 1. Complete.
-//! **Invariant.** A codeword has as many bits as `len` says, and what reads it back gives the number; whatever
-//! the bits, reading does not panic.
+//! **Invariant.** A codeword has `len` bits, and the decoder restores the number. Decoding any bits does not
+//! panic.
 //! **Reference.** P. Elias, "Universal codeword sets and representations of the integers", IEEE
 //! Transactions on Information Theory 21(2), 1975; here from zero. Code by `dsi-bitstream`.
 

@@ -1,12 +1,11 @@
-//! From gaps to what they lie between: sums of a run of numbers.
+//! Prefix sums: from gaps to numbers.
 //!
-//! What lives here: [`add_up`], by SIMD instructions where there are any. It is what decoding a block of documents waits
-//! for most.
+//! [`add_up`] uses SIMD instructions if available. It is the slowest part of decoding a block of documents.
 //!
-//! **Invariant.** The sums ascend strictly, or there are none.
+//! **Invariant.** The sums are strictly ascending; otherwise there is an error.
 
-/// Makes of each gap `g` the number that lies `g` + 1 behind the one before; the first lies `g` behind `first`. Returns what
-/// follows the last; `None`, with anything in `gaps`, if that has more than 32 bits.
+/// Replaces each gap `g` by a number: the first by `first` + `g`, each other one by the previous number + `g` + 1.
+/// Returns the number after the last. Returns `None`, with anything in `gaps`, if that exceeds 32 bits.
 #[inline]
 pub fn add_up(first: u32, gaps: &mut [u32]) -> Option<u32> {
     let (mut last, mut all, rest) = sum_whole(first.wrapping_sub(1), gaps);
@@ -15,7 +14,7 @@ pub fn add_up(first: u32, gaps: &mut [u32]) -> Option<u32> {
         last = last.wrapping_add(gap.wrapping_add(1));
         *gap = last;
     }
-    // So small that no sum can have left 32 bits, as in all but the strangest runs.
+    // The fast check: the gaps are too small to overflow. Almost every run passes it.
     let most = u64::from(first) + (u64::from(all) + 1) * gaps.len() as u64;
     let small = u32::try_from(most).is_ok();
     let ascend =
@@ -27,7 +26,7 @@ pub fn add_up(first: u32, gaps: &mut [u32]) -> Option<u32> {
     }
 }
 
-/// The same of as many as are added up at once: what the last of them ends with, all bits of all gaps, and the rest.
+/// Adds up whole SIMD groups. Returns the last sum, the bitwise or of all gaps, and the rest of the gaps.
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "calling what is compiled for certain instructions")]
 #[inline]
@@ -44,7 +43,7 @@ fn sum_whole(last: u32, gaps: &mut [u32]) -> (u32, u32, &mut [u32]) {
     (last, all, rest)
 }
 
-/// Each sixteen are added up by themselves; only their total goes over to the next.
+/// Sums each group of sixteen by itself; only the total is carried over.
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "sixteen numbers are read and written at once; bench/query")]
 #[target_feature(enable = "avx512f")]
@@ -58,7 +57,7 @@ fn sum_sixteens(last: u32, sixteens: &mut [[u32; 16]]) -> (u32, u32) {
     let mut before = _mm512_set1_epi32(last.cast_signed());
     let mut all = zeros;
     for sixteen in sixteens {
-        // SAFETY: there are sixteen.
+        // SAFETY: the array has sixteen numbers.
         let gaps = unsafe { _mm512_loadu_epi32(sixteen.as_ptr().cast::<i32>()) };
         all = _mm512_or_si512(all, gaps);
         let steps = _mm512_add_epi32(gaps, ones);
@@ -68,14 +67,14 @@ fn sum_sixteens(last: u32, sixteens: &mut [[u32; 16]]) -> (u32, u32) {
         let sums = _mm512_add_epi32(eights, _mm512_alignr_epi32::<8>(eights, zeros));
         let out = _mm512_add_epi32(sums, before);
         before = _mm512_add_epi32(before, _mm512_permutexvar_epi32(top, sums));
-        // SAFETY: there is room for sixteen.
+        // SAFETY: the array has room for sixteen numbers.
         unsafe { _mm512_storeu_epi32(sixteen.as_mut_ptr().cast::<i32>(), out) };
     }
     let last = _mm_cvtsi128_si32(_mm512_castsi512_si128(before));
     (last.cast_unsigned(), _mm512_reduce_or_epi32(all).cast_unsigned())
 }
 
-/// Each quad is added up by itself; only its total goes over to the next, so that none waits for more than that.
+/// Sums each group of four by itself; only the total is carried over, which keeps the dependency chain short.
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "four numbers are read and written at once; bench/query")]
 #[expect(clippy::cast_ptr_alignment, reason = "these instructions take any address")]

@@ -1,18 +1,16 @@
 //! Golomb with modulus *b*: the unary code of ⌊*n* / *b*⌋, then the minimal binary code of
 //! *n* mod *b* below *b*.
 //!
-//! **Implied distribution.** Geometric, ≈ 1/*r*ˣ with *r* the *b*-th root of 2: the gaps of what is
-//! spread at random. [`Golomb::for_mean`] chooses *b* by Gallager and van Voorhis: optimal for a
-//! geometric distribution, the least *b* with θᵇ + θᵇ⁺¹ ≤ 1, where θ = *m* / (1 + *m*) for the mean
-//! *m*; some 0.69 *m*.
-//! **Range.** Quotients below 2³², as of the unary code: [0 . . 2³²*b*), and not beyond 2⁶⁴ – 2.
-//! **Length.** ⌊*n* / *b*⌋ + 1 and that of the minimal binary part. Complete. With *b* = 1 it is
-//! the unary code.
-//! **Invariant.** A codeword has as many bits as `len` says, and what reads it back gives the number; whatever
-//! the bits, reading does not panic.
-//! **Reference.** S. W. Golomb, "Run-length encodings", IEEE Transactions on Information Theory
-//! 12(3), 1966; R. G. Gallager, D. C. van Voorhis, "Optimal source codes for geometrically
-//! distributed integer alphabets", the same 21(2), 1975. Code by `dsi-bitstream`.
+//! **Implied distribution.** Geometric, ≈ 1/*r*ˣ with *r* the *b*-th root of 2: the gaps of a random set.
+//! [`Golomb::for_mean`] chooses *b* by Gallager and van Voorhis. Their choice is optimal for a geometric
+//! distribution: the least *b* with θᵇ + θᵇ⁺¹ ≤ 1, where θ = *m* / (1 + *m*) for the mean *m*; about 0.69 *m*.
+//! **Range.** Quotients below 2³², as in the unary code: [0 . . 2³²*b*), but at most 2⁶⁴ – 2.
+//! **Length.** ⌊*n* / *b*⌋ + 1 plus the minimal binary part. Complete. With *b* = 1 it is the unary code.
+//! **Invariant.** A codeword has `len` bits, and the decoder restores the number. Decoding any bits does not
+//! panic.
+//! **Reference.** S. W. Golomb, "Run-length encodings", IEEE Transactions on Information Theory 12(3), 1966; R. G.
+//! Gallager, D. C. van Voorhis, "Optimal source codes for geometrically distributed integer alphabets", the same
+//! 21(2), 1975. Code by `dsi-bitstream`.
 
 use dsi_bitstream::codes::golomb::GolombWrite;
 use dsi_bitstream::codes::len_golomb;
@@ -22,7 +20,7 @@ use dsi_bitstream::traits::BitRead;
 use crate::reader::NoCodeword;
 use crate::{Bits, Code, Reader, check_range};
 
-/// The greatest mean that a modulus is chosen for: no number has 65 bits.
+/// The greatest mean that a modulus is chosen for: numbers have at most 64 bits.
 const MEAN_MAX: f64 = 18_446_744_073_709_551_616.0;
 
 /// The Golomb code with a modulus.
@@ -47,7 +45,7 @@ impl Golomb {
             return Self::new(1);
         }
         let mean = mean.min(MEAN_MAX);
-        // θ = m / (1 + m): log(1 + θ) / -log θ, written so that a great mean keeps its digits.
+        // θ = m / (1 + m): log(1 + θ) / -log θ, in a form that is precise for a great mean.
         let modulus = (mean / (1.0 + mean)).ln_1p() / (1.0 / mean).ln_1p();
         #[expect(
             clippy::cast_possible_truncation,
@@ -92,7 +90,7 @@ impl Code for Golomb {
 
     #[inline]
     fn read(&self, input: &mut Reader<'_>) -> Option<u64> {
-        // A run of zeros is bounded by what remains, but its product with the modulus is not.
+        // The remaining bits bound a run of zeros, but not its product with the modulus.
         input.decode(|stream| {
             let quotient = stream.read_unary()?;
             let whole = quotient.checked_mul(self.modulus).ok_or(NoCodeword)?;

@@ -1,12 +1,8 @@
-//! [`Histogram`]: how often each number occurs, and what follows from that.
+//! [`Histogram`]: how often each number occurs.
 //!
-//! The entropy is that of the numbers one by one, –Σ *p* log₂ *p*: no code that gives each number the
-//! same codeword wherever it stands takes fewer bits on the average. Codes that look at more than one
-//! number (a width for each block, a modulus for each list) can.
-//!
-//! What does not live here: what the numbers are.
-//!
-//! **Invariant.** The order in which numbers are added makes no difference.
+//! The entropy is that of single numbers, –Σ *p* log₂ *p*. No code that gives a number the same codeword
+//! everywhere takes fewer bits on average. Codes that depend on more than one number can, for example by a width
+//! per block.
 //!
 //! **Reference.** C. E. Shannon, "A mathematical theory of communication", Bell System Technical
 //! Journal 27, 1948.
@@ -21,7 +17,7 @@ const SMALL: u32 = 1 << 16;
 /// How often each number occurs.
 #[derive(Debug, Clone, Default)]
 pub struct Histogram {
-    /// Up to the greatest below [`SMALL`].
+    /// Counts up to the greatest number below [`SMALL`].
     small: Vec<u64>,
     great: BTreeMap<u32, u64>,
     count: u64,
@@ -46,12 +42,12 @@ impl Histogram {
         self.count += numbers.len() as u64;
     }
 
-    /// How many numbers there are.
+    /// Number of counted numbers.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The greatest number; zero if there is none.
+    /// The greatest number; zero if the histogram is empty.
     pub fn max(&self) -> u32 {
         self.iter().last().map_or(0, |(n, _)| n)
     }
@@ -62,7 +58,7 @@ impl Histogram {
         if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }
     }
 
-    /// The entropy in bits a number.
+    /// The entropy in bits per number.
     #[expect(clippy::cast_precision_loss, reason = "a mean need not be exact")]
     pub fn entropy(&self) -> f64 {
         let total = self.count as f64;
@@ -70,13 +66,13 @@ impl Histogram {
         self.iter().map(part).fold(0.0, |sum, part| sum + part)
     }
 
-    /// How many bits all of them take under a code that can code them all.
+    /// Bits of all numbers under a code, which must be able to code them all.
     pub fn bits(&self, code: &dyn Code) -> u64 {
         let bits = |(n, count): (u32, u64)| count.saturating_mul(code.len(u64::from(n)) as u64);
         self.iter().map(bits).fold(0, u64::saturating_add)
     }
 
-    /// The numbers that occur, ascending, and how often.
+    /// The numbers that occur, in ascending order, with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> {
         let small = (0..).zip(self.small.iter().copied()).filter(|&(_, count)| count > 0);
         small.chain(self.great.iter().map(|(&n, &count)| (n, count)))

@@ -1,13 +1,12 @@
-//! 128 numbers side by side, a bit of a mask for each: which of them are great enough, small enough, or in a sorted block.
+//! Inner loops over blocks of 128 numbers, with SIMD instructions where available. A mask has one bit for each
+//! number.
 //!
-//! What lives here: what loops over the numbers of a block come down to, by SIMD instructions where there are any.
-//!
-//! **Invariant.** Masks are the same with any instructions.
+//! Results do not depend on the instruction set.
 
 #[cfg(target_arch = "x86_64")]
 use crate::unary_block::has_bit_counts;
 
-/// How many numbers stand side by side.
+/// Numbers per block.
 pub const LANES: usize = 128;
 
 /// The lowest `count` bits.
@@ -16,7 +15,7 @@ pub fn first(count: usize) -> u128 {
     if count < LANES { (1 << count) - 1 } else { u128::MAX }
 }
 
-/// Visits the ones of a mask, the lowest first.
+/// Visits the ones of a mask in ascending order.
 #[inline]
 pub fn each(mask: u128, mut visit: impl FnMut(usize)) {
     for (half, start) in halves(mask).into_iter().zip([0, 64]) {
@@ -35,20 +34,20 @@ fn halves(mask: u128) -> [u64; 2] {
     [mask as u64, (mask >> 64) as u64]
 }
 
-/// One mask of two halves.
+/// Joins two halves of a mask.
 #[inline]
 pub(crate) fn whole([lower, upper]: [u64; 2]) -> u128 {
     u128::from(upper) << 64 | u128::from(lower)
 }
 
-/// One mask of those of sixteen lanes each.
+/// Joins the masks of sixteen lanes each.
 #[inline]
 fn join(parts: [u16; LANES / 16]) -> u128 {
     let half = |parts: &[u16]| parts.iter().rev().fold(0, |all, &part| all << 16 | u64::from(part));
     whole([half(&parts[..4]), half(&parts[4..])])
 }
 
-/// Which scores are `least` or more.
+/// Returns which scores are at least `least`.
 #[inline]
 #[cfg_attr(
     target_arch = "x86_64",
@@ -67,7 +66,7 @@ pub fn reaching(scores: &[f32; LANES], least: f32) -> u128 {
     test(scores, |score| score >= least)
 }
 
-/// Which numbers are `last` or less.
+/// Returns which numbers are at most `last`.
 #[inline]
 #[cfg_attr(
     target_arch = "x86_64",
@@ -86,7 +85,8 @@ pub fn up_to(numbers: &[u32; LANES], last: u32) -> u128 {
     test(numbers, |number| number <= last)
 }
 
-/// Makes of the numbers of each lane of a mask, and of any others, what `update` says; that should be plain arithmetic.
+/// Applies `update` to the score and numbers of each lane in a mask. Other scores may be updated too. `update`
+/// should be plain arithmetic.
 #[inline]
 #[cfg_attr(
     target_arch = "x86_64",
@@ -128,7 +128,7 @@ fn update_anyhow(
     }
 }
 
-/// For which lanes `is_so`.
+/// Returns the lanes where `is_so` holds.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 fn test<T: Copy>(lanes: &[T; LANES], is_so: impl Fn(T) -> bool) -> u128 {
     let (parts, _) = lanes.as_chunks::<16>();
@@ -139,8 +139,8 @@ fn test<T: Copy>(lanes: &[T; LANES], is_so: impl Fn(T) -> bool) -> u128 {
     join(masks)
 }
 
-/// Makes `out` what a column has at each of those numbers that are asked for, and returns for which of them that is not zero;
-/// behind its end are zeros.
+/// For each lane in `asked`, sets `out` to the column's byte at that number; zero after the end of the column.
+/// Returns the lanes with a nonzero byte.
 #[inline]
 pub fn look_up(column: &[u8], numbers: &[u32; LANES], asked: u128, out: &mut [u32; LANES]) -> u128 {
     let mut found = [0_u64; 2];
@@ -152,8 +152,8 @@ pub fn look_up(column: &[u8], numbers: &[u32; LANES], asked: u128, out: &mut [u3
     whole(found)
 }
 
-/// Which of those ascending numbers that are asked for are in a block, which ascends too. Makes `places` for each of them
-/// its place there.
+/// Returns which numbers of the lanes in `asked` are in a block. Both must be ascending. Sets `places` to the
+/// index in the block for each number found.
 ///
 /// # Panics
 /// If the block has more than 128 numbers.
@@ -200,7 +200,7 @@ mod sse2 {
         _mm_loadu_si128, _mm_movemask_ps, _mm_set1_epi32, _mm_set1_ps, _mm_xor_si128,
     };
 
-    /// The mask of what `test` makes of each four.
+    /// The mask of `test`, applied to four lanes at a time.
     #[inline]
     #[target_feature(enable = "sse2")]
     fn masks<T>(lanes: &[T; LANES], test: impl Fn(&[T; 4]) -> __m128) -> u128 {
@@ -219,14 +219,14 @@ mod sse2 {
     #[target_feature(enable = "sse2")]
     pub(super) fn reaching(scores: &[f32; LANES], least: f32) -> u128 {
         let least = _mm_set1_ps(least);
-        // SAFETY: there are four.
+        // SAFETY: the chunk has four numbers.
         masks(scores, |quad| _mm_cmpge_ps(unsafe { _mm_loadu_ps(quad.as_ptr()) }, least))
     }
 
     #[target_feature(enable = "sse2")]
     #[expect(clippy::cast_ptr_alignment, reason = "these instructions take any address")]
     pub(super) fn up_to(numbers: &[u32; LANES], last: u32) -> u128 {
-        // Comparisons are signed.
+        // These comparisons are signed.
         let flip = _mm_set1_epi32(i32::MIN);
         let last = _mm_xor_si128(_mm_set1_epi32(last.cast_signed()), flip);
         !masks(numbers, |quad| {
@@ -251,7 +251,7 @@ mod avx512 {
 
     #[target_feature(enable = "avx512f")]
     fn load(numbers: &[u32; 16]) -> __m512i {
-        // SAFETY: there are as many.
+        // SAFETY: the array has sixteen numbers.
         unsafe { _mm512_loadu_epi32(numbers.as_ptr().cast::<i32>()) }
     }
 
@@ -261,7 +261,7 @@ mod avx512 {
         let (parts, _) = scores.as_chunks::<16>();
         let mut masks = [0; LANES / 16];
         for (mask, part) in masks.iter_mut().zip(parts) {
-            // SAFETY: there are sixteen.
+            // SAFETY: the chunk has sixteen numbers.
             let part = unsafe { _mm512_loadu_ps(part.as_ptr()) };
             *mask = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(part, least);
         }
@@ -289,7 +289,7 @@ mod avx512 {
         update_anyhow(scores, numbers, mask, update);
     }
 
-    /// The last numbers of the parts of a block tell in which of them a number is, if anywhere.
+    /// Compares with the last numbers of the parts of the block to select the part that may contain a number.
     #[target_feature(enable = "avx512f,popcnt,bmi1")]
     pub(super) fn find(
         block: &[u32],
@@ -308,11 +308,11 @@ mod avx512 {
         let mut found = [0_u64; 2];
         each(asked, |lane| {
             let number = _mm512_set1_epi32(numbers[lane].cast_signed());
-            // The second half says the same again.
+            // The second half of `lasts` repeats the first.
             let before = _mm512_cmplt_epu32_mask(lasts, number).count_ones() as usize / 2;
             let part = before.min(parts.len() - 1);
             let equal = u32::from(_mm512_cmpeq_epi32_mask(load(&parts[part]), number));
-            // What the block was filled up with is none of its numbers.
+            // The padding of a short block is not a match.
             let place = 16 * part + equal.trailing_zeros() as usize;
             [places[lane], ..] = place.to_le_bytes();
             found[lane / 64] |= u64::from(equal != 0 && place < count) << (lane % 64);
@@ -331,7 +331,7 @@ mod tests {
         std::array::from_fn(|at| some.get(at).copied().unwrap_or(fill))
     }
 
-    /// Many or few bits in each sixteen.
+    /// Many or few bits in each group of sixteen.
     fn mask() -> impl Strategy<Value = u128> {
         let sixteen = prop_oneof![Just(0_u16), any::<u16>(), (0..16).prop_map(|bit| 1_u16 << bit)];
         vec(sixteen, 8).prop_map(|parts| join(std::array::from_fn(|at| parts[at])))
@@ -352,9 +352,9 @@ mod tests {
             #[cfg(target_arch = "x86_64")]
             #[expect(unsafe_code, reason = "every processor of this architecture has SSE2")]
             {
-                // SAFETY: as said.
+                // SAFETY: every processor of this architecture has SSE2.
                 prop_assert_eq!(reach, unsafe { sse2::reaching(&scores, least) });
-                // SAFETY: as said.
+                // SAFETY: every processor of this architecture has SSE2.
                 prop_assert_eq!(low, unsafe { sse2::up_to(&numbers, last) });
             }
             for lane in 0..LANES {
@@ -417,7 +417,7 @@ mod tests {
             asked in mask(),
             high in any::<bool>(),
         ) {
-            // Up to the greatest that a document may have.
+            // Near zero, or near the greatest document number.
             let first_of = if high { u32::MAX - 3 * 128 - 1 } else { 0 };
             let sums = |gaps: Vec<u32>| gaps.iter().scan(first_of, |sum, gap| {
                 *sum += gap;
@@ -425,7 +425,7 @@ mod tests {
             }).collect::<Vec<u32>>();
             let (block, numbers) = (sums(block), sums(numbers));
             let asked = asked & first(numbers.len());
-            // The greatest number of all is in no block here, and asked for.
+            // Also look up the greatest number of all, which is never in the block.
             let asked = asked | u128::from(numbers.len() < LANES) << (LANES - 1);
             let numbers = lanes(&numbers, u32::MAX);
             let [mut places, mut others] = [[9; LANES]; 2];

@@ -3,24 +3,22 @@
 //! What lives here:
 //!
 //! - [`Bits`] and [`Reader`], a bit buffer and its reader;
-//! - the [`Code`] trait with [`Unary`], [`MinimalBinary`], [`Gamma`], [`Delta`], [`Zeta`], [`Golomb`],
-//!   whose codewords come from `dsi-bitstream`, and the codes of whole bytes [`VByte`] and
-//!   [`PrefixVByte`], which [`vbyte`] and [`prefix_vbyte`] read from plain bytes;
-//! - [`reduced_binary`], which is not instantaneous and hence no [`Code`];
-//! - codes of many numbers at once: [`packed`], blocks of 128 numbers of one width; [`pfor`], blocks
-//!   of 256 or 128 with exceptions; [`unary_block`], gaps of a set as its bits; [`rans`], asymmetric
-//!   numeral systems; [`rice`], Golomb with a power of two that the context gives; [`fixed`], numbers
-//!   of one width up to 64 bits;
-//! - [`prefix_code()`], a code made to measure from its lengths;
-//! - [`symbols`], byte strings by a table of frequent ones;
-//! - [`function`], static functions: numbers by byte strings that are not stored;
-//! - [`lanes`], what loops over the numbers of a block come down to, [`bits_of`], those numbers as bits, and [`classes`],
-//!   what loops over text come down to;
-//! - [`Histogram`] and [`Survey`]: how many bits given numbers take under each of them.
+//! - the [`Code`] trait with [`Unary`], [`MinimalBinary`], [`Gamma`], [`Delta`], [`Zeta`] and [`Golomb`], by
+//!   `dsi-bitstream`;
+//! - the byte codes [`VByte`] and [`PrefixVByte`], which [`vbyte`] and [`prefix_vbyte`] read from plain bytes;
+//! - [`reduced_binary`], which is not instantaneous and hence not a [`Code`];
+//! - codes of many numbers at once: [`packed`], blocks of 128 numbers of one width; [`pfor`], blocks of 256 or 128
+//!   with exceptions; [`unary_block`], gaps of a set as a bit set; [`rans`], asymmetric numeral systems; [`rice`],
+//!   Golomb with powers of two from the context; [`fixed`], numbers of one width up to 64 bits;
+//! - [`prefix_code()`], a code with given lengths;
+//! - [`symbols`], compression of byte strings by a table of frequent substrings;
+//! - [`function`], static functions from byte strings to numbers that do not store the strings;
+//! - [`lanes`], inner loops over blocks of numbers, [`bits_of`], bit sets of numbers, and [`classes`], inner loops
+//!   over text;
+//! - [`Histogram`] and [`Survey`]: the size of given numbers under each code.
 //!
-//! What does not: files, documents, checksums. Other crates define no bit reader, no bit writer and
-//! no variable-length integer of their own. A new code is one file here, one line in [`Survey`] and
-//! one on the command line.
+//! Files, documents and checksums are in other crates. Other crates do not define bit readers, bit writers or
+//! variable-length integers. A new code is one file here, one line in [`Survey`] and one on the command line.
 //!
 //! Codewords of the first numbers, read from left to right:
 //!
@@ -35,8 +33,8 @@
 //! | 6 | 0000001  | 00111   | 01111    | 1111    | 0010      | 110     |
 //! | 7 | 00000001 | 0001000 | 00100000 | 0100000 | 00110     | 111     |
 //!
-//! **Invariant.** What one code writes it reads back. Decoders take any bytes: on bytes that no
-//! coder wrote they answer `None` or some number, and never panic, read past the end or loop.
+//! **Invariant.** A code reads back what it wrote. Decoders accept any bytes: on invalid ones they return `None`
+//! or some number, but never panic, read past the end or loop forever.
 //!
 //! ```
 //! use codes::{Bits, Code, Gamma, Reader};
@@ -98,8 +96,8 @@ pub use zeta::Zeta;
 
 /// An instantaneous code of the natural numbers, from zero.
 ///
-/// A code is a value, since some have a parameter: `Gamma`, `Golomb::new(3)`. It is chosen by a type
-/// inside a crate and by one `match` per list across crates; as `dyn Code` where speed is no matter.
+/// A code is a value, because some codes have a parameter: `Gamma`, `Golomb::new(3)`. Inside a crate it is chosen
+/// by type; across crates by one `match` per list, or as `dyn Code` where speed does not matter.
 pub trait Code {
     /// The name on the command line and in messages, without the parameter.
     fn name(&self) -> &'static str;
@@ -126,12 +124,12 @@ pub trait Code {
     /// If `n` is greater than [`Code::max`].
     fn write(&self, out: &mut Bits, n: u64);
 
-    /// Reads one codeword. `None` if the input ends before the codeword does, or if the bits begin
-    /// no codeword of a number up to [`Code::max`]; the reader then stays where it was.
+    /// Reads one codeword. Returns `None`, and does not move the reader, if the input ends early or the bits are
+    /// not a codeword of a number up to [`Code::max`].
     fn read(&self, input: &mut Reader<'_>) -> Option<u64>;
 }
 
-/// The check behind the `# Panics` of every code.
+/// Implements the `# Panics` of every code.
 #[inline]
 fn check_range(code: &impl Code, n: u64) {
     assert!(n <= code.max(), "{n} has no {} codeword: the greatest is {}", code.name(), code.max());

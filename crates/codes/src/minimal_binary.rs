@@ -4,8 +4,8 @@
 //! **Implied distribution.** Uniform on the numbers below *u*.
 //! **Range.** [0 . . *u*), for *u* in [1 . . 2⁶⁴). With *u* = 1 the codeword of 0 is empty.
 //! **Length.** *s* – 1 if *n* < 2ˢ – *u*, else *s*. Complete.
-//! **Invariant.** A codeword has as many bits as `len` says, and what reads it back gives the number; whatever
-//! the bits, reading does not panic.
+//! **Invariant.** A codeword has `len` bits, and the decoder restores the number. Decoding any bits does not
+//! panic.
 //! **Reference.** Also "truncated binary"; I. H. Witten, A. Moffat, T. C. Bell, *Managing
 //! Gigabytes*, 2nd ed., 1999, § 3.3. Code by `dsi-bitstream`.
 
@@ -57,7 +57,7 @@ impl Code for MinimalBinary {
 
     #[inline]
     fn read(&self, input: &mut Reader<'_>) -> Option<u64> {
-        // Every sequence of bits begins a codeword: the decoder cannot be led astray.
+        // Every bit sequence begins with a codeword, so the decoder cannot fail.
         input.decode(|stream| stream.read_minimal_binary(self.bound))
     }
 }

@@ -1,21 +1,19 @@
-//! Blocks of 128 numbers, all in the width of the greatest.
+//! Blocks of 128 numbers in the width of the greatest.
 //!
-//! A block is one byte, the width *w* from 0 to 32, and then 16·*w* bytes: four interleaved lanes
-//! of 32 numbers, lane *i* holding the numbers *i*, *i* + 4, *i* + 8, …, each lane in 32-bit
-//! little-endian words filled from the lowest bit.
+//! A block is one byte, the width *w* from 0 to 32, and then 16·*w* bytes: four interleaved lanes of 32 numbers.
+//! Lane *i* has the numbers *i*, *i* + 4, *i* + 8, … in 32-bit little-endian words filled from the lowest bit.
+//! Shorter blocks need another code.
 //!
-//! What does not live here: fewer than 128 numbers; whoever has them takes another code.
+//! **Invariant.** The first byte gives the length of a block.
 //!
-//! **Invariant.** The length of a block follows from its first byte.
-//!
-//! **Implied distribution.** Uniform in [0 . . 2ʷ), with *w* chosen a block.
+//! **Implied distribution.** Uniform in [0 . . 2ʷ), with *w* chosen per block.
 //! **Range.** [0 . . 2³²).
 //! **Reference.** D. Lemire, L. Boytsov, "Decoding billions of integers per second through
 //! vectorization", Software: Practice and Experience 45(1), 2015. Code by `bitpacking`.
 
 use bitpacking::{BitPacker, BitPacker4x};
 
-/// How many numbers a block holds.
+/// Numbers per block.
 pub const BLOCK: usize = BitPacker4x::BLOCK_LEN;
 
 /// The length of the longest block in bytes.
@@ -33,8 +31,8 @@ pub fn write(values: &[u32; BLOCK], out: &mut Vec<u8>) {
     }
 }
 
-/// Reads one block and advances `input` behind it. `None`, and both arguments as they were, if the
-/// bytes are too few or the width is not one.
+/// Reads a block and advances `input`. Returns `None`, and changes nothing, if there are too few bytes or the
+/// width is invalid.
 pub fn read(input: &mut &[u8], out: &mut [u32; BLOCK]) -> Option<()> {
     let (width, packed, rest) = split(input)?;
     if width == 0 {
@@ -46,14 +44,14 @@ pub fn read(input: &mut &[u8], out: &mut [u32; BLOCK]) -> Option<()> {
     Some(())
 }
 
-/// Advances `input` behind one block without decoding it; `None` as in [`read`].
+/// Skips a block without decoding it; returns `None` as in [`read`].
 pub fn skip(input: &mut &[u8]) -> Option<()> {
     let (_, _, rest) = split(input)?;
     *input = rest;
     Some(())
 }
 
-/// The width of the first block, its packed numbers, and what follows it.
+/// The width of the first block, its packed numbers, and the rest of the input.
 fn split(input: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (&width, rest) = input.split_first()?;
     if width > 32 {

@@ -1,45 +1,43 @@
-//! PFOR: blocks of 256 or 128 numbers in a width that most of them fit, the others patched behind.
+//! PFOR: blocks of 256 or 128 numbers in a width that most of them fit, followed by exceptions.
 //!
 //! A block of gaps under this code is what the literature calls PFOR-DELTA.
 //!
 //! | bytes | |
 //! |---|---|
 //! | 1 | the width *b*, from 0 to 32; 128 is added if there are exceptions |
-//! | 32·*b* | the lower *b* bits of every number, in eight interleaved lanes: lane *i* holds the numbers *i*, *i* + 8, *i* + 16, …, in 32-bit little-endian words filled from the lowest bit; of 128 numbers 16·*b* bytes and four lanes |
+//! | 32·*b* | the lower *b* bits of every number, in eight interleaved lanes: lane *i* has the numbers *i*, *i* + 8, *i* + 16, …, in 32-bit little-endian words filled from the lowest bit; for 128 numbers 16·*b* bytes and four lanes |
 //! | 1 | if there are exceptions: their count *e*, less one |
 //! | 1 | the width *h* of their higher bits, from 1 to 32 – *b* |
-//! | *e* | which numbers they are |
-//! | ⌈*eh*/8⌉ | what is left of each when its lower bits are taken away, as in [`fixed`] |
+//! | *e* | the positions of the exceptions |
+//! | ⌈*eh*/8⌉ | the higher bits of each exception, as in [`fixed`] |
 //!
-//! Any other count below 256, at the end of a list, is the same with the lower bits as in [`fixed`].
-//! All numbers are unpacked at once, without a look at what they are (by SIMD instructions where
-//! there are any); then the loop over the tail puts the exceptions right.
+//! A block of any other size below 256, at the end of a list, has its lower bits as in [`fixed`]. All numbers are
+//! unpacked at once without branches, with SIMD instructions if available. Then a loop over the tail patches the
+//! exceptions.
 //!
 //! A block may instead be in unary code ([`Choice::OptimumOrUnary`]): a byte 64, its length in bytes, and
-//! [`unary_block`]. Then whether something lies at some distance from the first gap on is seen without
-//! decoding anything.
+//! [`unary_block`]. Membership in such a block can be tested without decoding.
 //!
-//! The width is chosen by [`Choice`]: the least that a share of the numbers fits (the original), or
-//! the one that makes the block smallest.
+//! The width is chosen by [`Choice`]: the least that a share of the numbers fits (the original method), or the one
+//! that makes the block smallest.
 //!
-//! **Implied distribution.** Uniform in [0 . . 2ᵇ) for most, with some that are much greater.
+//! **Implied distribution.** Uniform in [0 . . 2ᵇ) for most numbers; some are much greater.
 //! **Range.** [0 . . 2³²).
-//! **Reference.** M. Zukowski, S. Héman, N. Nes, P. Boncz, "Super-scalar RAM-CPU cache compression",
-//! ICDE 2006; H. Yan, S. Ding, T. Suel, "Inverted index compression and query processing with
-//! optimized document ordering", WWW 2009, for the lower bits that stay and the best width. The
-//! packing is by `bitpacking`.
+//! **Reference.** M. Zukowski, S. Héman, N. Nes, P. Boncz, "Super-scalar RAM-CPU cache compression", ICDE 2006; H.
+//! Yan, S. Ding, T. Suel, "Inverted index compression and query processing with optimized document ordering", WWW
+//! 2009, for storing only the higher bits of exceptions and for the best width. The packing is by `bitpacking`.
 //!
-//! **Invariant.** On any bytes: no panic, and no read behind what the header announces.
+//! **Invariant.** On any bytes: no panic, and no read beyond the length that the header gives.
 
 use bitpacking::{BitPacker, BitPacker4x, BitPacker8x};
 
 use crate::rice::log2;
 use crate::{fixed, unary_block};
 
-/// How many numbers a full block holds.
+/// Numbers in a full block.
 pub const BLOCK: usize = BitPacker8x::BLOCK_LEN;
 
-/// How many numbers a half block holds, which is as fast.
+/// Numbers in a half block, which is as fast.
 pub const HALF_BLOCK: usize = BitPacker4x::BLOCK_LEN;
 
 /// Set in the first byte if there are exceptions.
@@ -48,28 +46,28 @@ const EXCEPTIONS: u8 = 0x80;
 /// The first byte of a block in unary.
 const UNARY: u8 = 0x40;
 
-/// A block in unary may have three quarters more bytes than otherwise, and so many besides. Then half of the blocks of
-/// long lists of a real index are in unary, and its documents take a fiftieth more, since many blocks are shorter.
+/// A unary block may be longer by three quarters plus this number of bytes. Then half of the blocks of long lists
+/// of a real index are unary. The docs stream grows by only 2%, because many blocks get shorter.
 const UNARY_MORE: usize = 12;
 
 /// How the width of a block is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// The least width that so many of a hundred numbers fit.
+    /// The least width that a percentage of the numbers fits.
     Coverage {
-        /// From 0 to 100; the literature has 90.
+        /// From 0 to 100; 90 in the literature.
         percent: u8,
     },
     /// The width that makes the block smallest.
     Optimum,
-    /// The same, or unary code where that is not much longer.
+    /// The width that makes the block smallest, or unary code where that is not much longer.
     OptimumOrUnary,
 }
 
 impl Choice {
     /// The width, the count of exceptions, and the width of their higher bits.
     fn shape(self, numbers: &[u32]) -> (u32, usize, u32) {
-        // How many numbers have each width, and then how many are wider.
+        // Count the numbers of each width, then the wider numbers.
         let mut wider = [0_usize; 33];
         for n in numbers {
             wider[log2((2 * u64::from(*n)) | 1) as usize] += 1;
@@ -94,7 +92,7 @@ impl Choice {
     }
 }
 
-/// The length of a block of that shape in bytes.
+/// Length in bytes of a block of that shape.
 fn bytes(count: usize, width: u32, exceptions: usize, high: u32) -> usize {
     let tail = if exceptions == 0 { 0 } else { 2 + exceptions + fixed::bytes(exceptions, high) };
     1 + fixed::bytes(count, width) + tail
@@ -138,11 +136,10 @@ pub fn write(numbers: &[u32], choice: Choice, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads one block of as many numbers as `out` holds, and advances `input` behind it. `None`, with
-/// `input` as it was and anything in `out`, if the bytes are no such block.
+/// Reads a block that fills `out`, and advances `input`. Returns `None`, with `input` unchanged and anything in
+/// `out`, if the bytes are not such a block.
 ///
-/// # Panics
-/// If there are more than [`BLOCK`].
+/// # Panics If `out` is longer than [`BLOCK`].
 pub fn read(input: &mut &[u8], out: &mut [u32]) -> Option<()> {
     assert!(out.len() <= BLOCK, "a block of {} numbers", out.len());
     if let Some((bits, rest)) = split_unary(input) {
@@ -163,7 +160,7 @@ pub fn read(input: &mut &[u8], out: &mut [u32]) -> Option<()> {
     } else if let Ok(half) = <&mut [u32; HALF_BLOCK]>::try_from(&mut *out) {
         BitPacker4x::new().decompress(packed, half, first & !EXCEPTIONS);
     } else {
-        // Faster with what follows at hand. The bits that fill up the last byte are zeros.
+        // Pass all of `input`: loads beyond the block are faster. The padding of the last byte must be zeros.
         fixed::unpack(&input[1..], width, out);
         let used = out.len() * width as usize;
         if !used.is_multiple_of(8) && packed.last().is_some_and(|last| last >> (used % 8) != 0) {
@@ -177,7 +174,7 @@ pub fn read(input: &mut &[u8], out: &mut [u32]) -> Option<()> {
     Some(())
 }
 
-/// The bits of a block in unary ([`unary_block`]), and what follows it; `None` if that is not how the bytes begin.
+/// Splits off the bits of a unary block ([`unary_block`]); `None` if the bytes begin with another block.
 #[inline]
 pub fn split_unary(input: &[u8]) -> Option<(&[u8], &[u8])> {
     match input {
@@ -186,7 +183,7 @@ pub fn split_unary(input: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// Puts the exceptions right, and returns what follows them.
+/// Patches the exceptions, and returns the rest of the input.
 fn patch<'a>(tail: &'a [u8], width: u32, out: &mut [u32]) -> Option<&'a [u8]> {
     let (&[count, high], rest) = tail.split_first_chunk()?;
     let (count, high) = (usize::from(count) + 1, u32::from(high));
@@ -196,12 +193,12 @@ fn patch<'a>(tail: &'a [u8], width: u32, out: &mut [u32]) -> Option<&'a [u8]> {
     let (places, rest) = rest.split_at_checked(count)?;
     let bytes = fixed::bytes(count, high);
     let behind = rest.get(bytes..)?;
-    // The bits that fill up the last byte are zeros.
+    // The padding of the last byte must be zeros.
     let used = count * high as usize;
     if !used.is_multiple_of(8) && rest[bytes - 1] >> (used % 8) != 0 {
         return None;
     }
-    // What follows is read too, and masked away: that is faster than to look where the highs end.
+    // Reading beyond the high bits and masking is faster than checking where they end.
     if used <= 64 {
         let (mut left, mask) = (fixed::eight(rest, 0), fixed::mask(high));
         for &place in places {
@@ -216,7 +213,7 @@ fn patch<'a>(tail: &'a [u8], width: u32, out: &mut [u32]) -> Option<&'a [u8]> {
     Some(behind)
 }
 
-/// A number that is known to have 32 bits at most.
+/// A number whose width was checked.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "its width was checked")]
 fn narrow(n: u64) -> u32 {

@@ -1,18 +1,16 @@
-//! Asking for memory before it is needed.
+//! Prefetching: loads memory into the cache before it is needed.
 //!
-//! What lives here: [`prefetch()`], a hint to the processor. Whoever looks up many things one after the other waits
-//! for memory each time; whoever first asks for all of it waits once.
-//!
-//! **Invariant.** Nothing but time depends on it; where the processor has no such hint, nothing happens.
+//! A loop that looks up many items waits for memory each time. If it prefetches them all first, it waits about
+//! once. On other processors [`prefetch()`] does nothing.
 
-/// Asks for the line of memory in which the item at `at` begins; nothing if there is no such item.
+/// Prefetches the cache line where item `at` begins; does nothing if the item does not exist.
 #[inline]
 pub fn prefetch<T>(items: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
     #[expect(unsafe_code, reason = "the hint takes a pointer; there is no safe one")]
     if let Some(item) = items.get(at) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: the pointer is that of an item which is there; it is read by nobody.
+        // SAFETY: the pointer belongs to an existing item, and is not read.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]

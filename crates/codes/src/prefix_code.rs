@@ -1,12 +1,11 @@
-//! A prefix code made to measure: codewords of given lengths, if there are such.
+//! A prefix code with codewords of given lengths.
 //!
-//! By Kraft and `McMillan` there is an instantaneous code with codewords of the lengths *l*₁, *l*₂, …
-//! if and only if Σ 2^–*l* ≤ 1, and no other uniquely decodable code does better; it is complete,
-//! that is, no codeword can be added, if the sum is one. The codewords here are the canonical ones:
-//! those of equal length ascend as binary numbers in the order given, and the shorter ones come
-//! first.
+//! By Kraft and `McMillan` there is an instantaneous code with codewords of the lengths *l*₁, *l*₂, … if and only
+//! if Σ 2^–*l* ≤ 1. No other uniquely decodable code does better. The code is complete if the sum is one: then no
+//! codeword can be added. The codewords here are canonical: shorter ones come first, and those of equal length
+//! ascend as binary numbers in the order given.
 //!
-//! **Invariant.** No codeword begins another. The sum is compared exactly.
+//! **Invariant.** No codeword is a prefix of another. The Kraft sum is compared exactly.
 //!
 //! **Reference.** L. G. Kraft, *A device for quantizing, grouping, and coding amplitude-modulated
 //! pulses*, MIT, 1949; B. `McMillan`, "Two inequalities implied by unique decipherability", IRE
@@ -20,25 +19,25 @@ use crate::Bits;
 /// The longest codeword in bits.
 pub const LENGTH_MAX: u32 = 64;
 
-/// Why no prefix code has these lengths.
+/// Why there is no prefix code with these lengths.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LengthsError {
-    /// Make some of the codewords longer.
+    /// The Kraft inequality does not hold: some codewords must be longer.
     #[error("no prefix code has these lengths: their Kraft sum is {sum}, which is more than 1")]
     Kraft {
-        /// Σ 2^–length, to as many digits as there are.
+        /// Σ 2^–length, rounded.
         sum: f64,
     },
-    /// Codewords of more than [`LENGTH_MAX`] bits are not made here.
-    #[error("a codeword of {length} bits; the longest have {LENGTH_MAX}")]
+    /// A codeword would have more than [`LENGTH_MAX`] bits.
+    #[error("a codeword cannot have {length} bits: the maximum is {LENGTH_MAX}")]
     TooLong {
         /// The length.
         length: u32,
     },
 }
 
-/// The codewords of the canonical prefix code with these lengths, in their order.
+/// Returns the codewords of the canonical prefix code, in the order of `lengths`.
 pub fn prefix_code(lengths: &[u32]) -> Result<Vec<Bits>, LengthsError> {
     /// In units of 2^–64.
     const ONE: u128 = 1 << LENGTH_MAX;
@@ -53,8 +52,8 @@ pub fn prefix_code(lengths: &[u32]) -> Result<Vec<Bits>, LengthsError> {
     let mut order: Vec<usize> = (0..lengths.len()).collect();
     order.sort_by_key(|&at| lengths[at]);
     let mut codewords = vec![Bits::default(); lengths.len()];
-    // Each codeword is where the interval [next, next + 2^–length) of [0, 1) begins: the lengths
-    // ascend, so that it is always a multiple of its own size.
+    // Each codeword is the start of an interval [next, next + 2^–length) of [0, 1). Lengths ascend, so the start
+    // is always a multiple of the interval's size.
     let mut next = 0_u128;
     for at in order {
         let length = lengths[at];

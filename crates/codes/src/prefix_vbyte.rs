@@ -1,6 +1,6 @@
-//! Variable-length bytes with all continuation bits in the first byte: a codeword of *k* bytes
-//! begins with *k* – 1 ones and a zero (nine bytes with eight ones), and its other bits are the
-//! number, the highest first, less what the shorter codewords already stand for.
+//! Variable-length bytes with all continuation bits in the first byte. A codeword of *k* bytes begins with *k* – 1
+//! ones and a zero (nine bytes with eight ones). Its other bits are the number, highest bit first, minus the count
+//! of numbers with shorter codewords.
 //!
 //! | numbers | codewords |
 //! |---|---|
@@ -8,17 +8,17 @@
 //! | 128 – 16,511 | 10xxxxxx xxxxxxxx |
 //! | 16,512 – 2,113,663 | 110xxxxx xxxxxxxx xxxxxxxx |
 //!
-//! One look at the first byte gives the length, and one load of eight bytes the number: no loop and
-//! no branch a byte. Codewords compare as bytes like their numbers.
+//! The first byte gives the length, and one load of eight bytes gives the number: no loop, and no branch per byte.
+//! Codewords compare as bytes like their numbers.
 //!
 //! **Implied distribution.** ≈ 1/*x*^(8/7), in steps.
 //! **Range.** All of [0 . . 2⁶⁴), in one to nine bytes.
-//! **Length.** The least *k* with *n* < 2⁷ + 2¹⁴ + … + 2⁷ᵏ, in bytes. Complete but for the last
-//! length, of which the numbers beyond 2⁶⁴ – 1 are refused.
-//! **Reference.** J. Dean, "Challenges in building large-scale information retrieval systems", WSDM
-//! 2009; J. Plaisance, N. Kurz, D. Lemire, "Vectorized `VByte` decoding", 2015, for the comparison.
+//! **Length.** The least *k* with *n* < 2⁷ + 2¹⁴ + … + 2⁷ᵏ, in bytes. Complete except for the last length, where
+//! numbers beyond 2⁶⁴ – 1 are refused.
+//! **Reference.** J. Dean, "Challenges in building large-scale information retrieval systems", WSDM 2009; J.
+//! Plaisance, N. Kurz, D. Lemire, "Vectorized `VByte` decoding", 2015, for the comparison.
 //!
-//! **Invariant.** A number has one codeword, and a codeword one number.
+//! **Invariant.** Numbers and codewords correspond one to one.
 
 use dsi_bitstream::traits::{BitRead, BitWrite};
 
@@ -39,7 +39,7 @@ const FIRST: [u64; BYTES_MAX + 1] = {
     first
 };
 
-/// The code on bits, for streams that mix codes; [`write()`] and [`read`] are the same on bytes.
+/// The code on bits, for streams that mix codes; [`write()`] and [`read`] work on bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct PrefixVByte;
 
@@ -56,14 +56,14 @@ pub fn write(out: &mut Vec<u8>, n: u64) {
         out.push(u8::MAX);
         out.extend_from_slice(&rest.to_be_bytes());
     } else {
-        // So many ones as there are bytes to follow, above the zero and the number.
+        // One bit for each byte that follows, above the zero and the number.
         let ones = ((1 << (bytes - 1)) - 1) << (7 * bytes + 1);
         out.extend_from_slice(&(ones | rest).to_be_bytes()[8 - bytes..]);
     }
 }
 
-/// Reads one codeword and advances `input` behind it. `None`, and `input` as it was, if the bytes
-/// end before the codeword does or the number exceeds 64 bits.
+/// Reads a codeword and advances `input`. Returns `None`, and leaves `input` unchanged, if the input ends early or
+/// the number exceeds 64 bits.
 #[inline]
 pub fn read(input: &mut &[u8]) -> Option<u64> {
     if let Some(word) = input.first_chunk::<8>()
@@ -77,7 +77,7 @@ pub fn read(input: &mut &[u8]) -> Option<u64> {
     read_at_the_end(input)
 }
 
-/// The same where no eight bytes are left, or for a codeword of nine.
+/// [`read`] with less than eight bytes left, or for a codeword of nine bytes.
 #[cold]
 fn read_at_the_end(input: &mut &[u8]) -> Option<u64> {
     let bytes = input.first()?.leading_ones() as usize + 1;

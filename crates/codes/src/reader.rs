@@ -1,11 +1,9 @@
-//! [`Reader`]: a position in a slice of bytes, from which codewords are read.
+//! [`Reader`]: reads codewords from a slice of bytes.
 //!
-//! What lives here: the position, its two ends, and the words that `dsi-bitstream`, whose decoders
-//! do the reading, is fed with. What does not: any codeword. Those decoders trust their input;
-//! here they run only behind [`Reader::decode`], which does not, and each code first looks at the
-//! bits [ahead](Reader::ahead) to refuse what would lead its decoder astray.
+//! The decoders of `dsi-bitstream` trust their input. Here they run only inside [`Reader::decode`], which checks
+//! the result. Each code first looks [ahead](Reader::ahead) and refuses bits that its decoder cannot handle.
 //!
-//! **Invariant.** The position is never past the end. A read that fails leaves it where it was.
+//! **Invariant.** The position is never past the end. A failed read does not move it.
 
 use dsi_bitstream::impls::BufBitReader;
 use dsi_bitstream::traits::{BE, BitRead, BitSeek, WordRead, WordSeek};
@@ -26,17 +24,17 @@ impl<'a> Reader<'a> {
         Self { stream: BufBitReader::new(Words { bytes, next: 0 }), bytes }
     }
 
-    /// How many bits lie before the next one to be read.
+    /// Number of bits before the position.
     pub fn position(&self) -> usize {
         position_of(&mut self.stream.clone())
     }
 
-    /// How many bits are left, the padding of the last byte included.
+    /// Number of bits left, including the padding of the last byte.
     pub fn remaining(&self) -> usize {
         self.bytes.len() * 8 - self.position()
     }
 
-    /// The next 64 bits, with zeros past the end; of the second 32 none if the first hold a one.
+    /// The next 64 bits, padded with zeros. If the first 32 are not all zero, the second 32 are zeros.
     #[inline]
     pub(crate) fn ahead(&mut self) -> u64 {
         match self.stream.peek_bits(32) {
@@ -45,7 +43,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// All of the next 64 bits, with zeros past the end.
+    /// The next 64 bits, padded with zeros.
     fn far_ahead(&self) -> u64 {
         let position = self.position();
         let (rest, shift) = (&self.bytes[position / 8..], position % 8);
@@ -56,7 +54,7 @@ impl<'a> Reader<'a> {
         u64::from_be_bytes(eight) << shift | u64::from(ninth) >> (8 - shift)
     }
 
-    /// Runs a decoder, and takes its word only if it stayed inside the bytes.
+    /// Runs a decoder, and rejects its result if it read past the end.
     #[inline]
     pub(crate) fn decode(
         &mut self,
@@ -80,16 +78,16 @@ fn position_of(stream: &mut Stream<'_>) -> usize {
     usize::try_from(position).expect("the position was reached in memory")
 }
 
-/// Bytes in words of 32 bits, the last one filled up with zeros.
+/// Bytes as 32-bit words; the last one is padded with zeros.
 #[derive(Debug, Clone)]
 pub(crate) struct Words<'a> {
     bytes: &'a [u8],
     next: usize,
 }
 
-/// The input ends inside a codeword, or begins none.
+/// The input ends inside a codeword, or has no valid codeword here.
 #[derive(Debug, thiserror::Error)]
-#[error("no whole codeword here")]
+#[error("no complete codeword at this position")]
 pub(crate) struct NoCodeword;
 
 impl WordRead for Words<'_> {

@@ -6,14 +6,13 @@
 //! | 1, 2 | 0, 1 |
 //! | 3, 4, 5, 6 | 00, 01, 10, 11 |
 //!
-//! **It is not instantaneous**, nor even uniquely decodable: every codeword begins others, and only
-//! who knows where it ends can read it. So it is no [`Code`](crate::Code); γ and δ are what becomes
-//! of it when its length is written in front.
+//! **It is not instantaneous**, nor even uniquely decodable: every codeword is a prefix of others, and a reader
+//! must know its length. So it is not a [`Code`](crate::Code). Adding the length in front yields γ and δ.
 //!
 //! **Implied distribution.** None: the Kraft sum of the numbers below 2ʰ – 1 is *h*.
 //! **Range.** [0 . . 2⁶⁴ – 1).
-//! **Length.** λ = ⌊log₂(*n* + 1)⌋, the least possible: no two numbers share a codeword, and none of
-//! that length is left over.
+//! **Length.** λ = ⌊log₂(*n* + 1)⌋, the least possible: the codewords are distinct, and all bit strings of a
+//! length are used.
 //! **Invariant.** `number(&codeword(n)) == Some(n)` for every number that has a codeword.
 //! **Reference.** P. Elias, "Universal codeword sets and representations of the integers", IEEE
 //! Transactions on Information Theory 21(2), 1975.
@@ -37,7 +36,7 @@ pub fn codeword(n: u64) -> Bits {
     bits
 }
 
-/// The number whose codeword `bits` are, all of them; `None` if they are more than 63.
+/// The number whose codeword is `bits`; `None` for more than 63 bits.
 pub fn number(bits: &Bits) -> Option<u64> {
     if bits.len() > 63 {
         return None;

@@ -1,8 +1,7 @@
-//! [`Survey`]: how many bits lists of numbers take under every code.
+//! [`Survey`]: the size of lists of numbers under every code.
 //!
-//! Codes of single numbers are charged their codewords, without gaps between the lists; where a
-//! parameter is chosen for each list, also its δ codeword, and codes of blocks every byte that they
-//! write, list by list. rANS is charged its model once.
+//! A code of single numbers costs its codewords, without padding between lists. A parameter per list costs a δ
+//! codeword in addition. A block code costs every byte that it writes, list by list. The model of rANS costs once.
 //!
 //! | code | parameter |
 //! |---|---|
@@ -11,14 +10,14 @@
 //! | `golomb` | the modulus for the mean of all numbers |
 //! | `golomb-list` | the modulus for the mean of each list |
 //! | `minimal-binary` | the bound is one more than the greatest number |
-//! | `minimal-binary-list` | the same for each list |
-//! | `packed` | blocks of 128, and what is left over as `vbyte` |
-//! | `pfor` | blocks of 256, with the width that 90 of a hundred fit |
-//! | `pfor-optimum` | the same with the best width |
-//! | `pfor-unary` | the same, or unary where that is not much longer |
+//! | `minimal-binary-list` | the bound is one more than the greatest number of each list |
+//! | `packed` | blocks of 128, the remainder as `vbyte` |
+//! | `pfor` | blocks of 256, with the width that 90% of the numbers fit |
+//! | `pfor-optimum` | blocks of 256, with the best width |
+//! | `pfor-unary` | as `pfor-optimum`, or unary where that is not much longer |
 //! | `rans` | one model for all |
 //!
-//! **Invariant.** What is charged is what the coders of this crate write.
+//! **Invariant.** A cost is the size of the output of this crate's coders.
 
 use crate::pfor::Choice;
 use crate::rans::Model;
@@ -27,20 +26,20 @@ use crate::{
     pfor, vbyte,
 };
 
-/// What numbers take under one code.
+/// Size of numbers under one code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
     /// The name of the code.
     pub code: &'static str,
-    /// Its parameter, if it has one for all lists.
+    /// Its parameter, if all lists share one.
     pub parameter: Option<u64>,
-    /// Whether it codes whole blocks, which are decoded by SIMD instructions.
+    /// Whether it codes whole blocks and is decoded by SIMD instructions.
     pub is_vectorised: bool,
-    /// The bits of all numbers.
+    /// Total bits.
     pub bits: u64,
 }
 
-/// The bits of codes that depend on more than the numbers one by one.
+/// Total bits of the codes that depend on more than single numbers.
 #[derive(Debug, Clone, Copy, Default)]
 struct ByList {
     golomb: u64,
@@ -52,7 +51,7 @@ struct ByList {
     rans: u64,
 }
 
-/// Measures lists, all of whose numbers were counted before.
+/// Measures lists. All their numbers must be counted first.
 #[derive(Debug, Clone)]
 pub struct Survey {
     histogram: Histogram,
@@ -62,7 +61,7 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// A survey of the numbers in `histogram`, which are then to be [added](Survey::add) by lists.
+    /// A survey of the numbers in `histogram`. The same numbers must then be [added](Survey::add) list by list.
     pub fn new(histogram: Histogram) -> Self {
         let model = Model::new(&histogram);
         let mut bytes = Vec::new();
@@ -71,7 +70,7 @@ impl Survey {
         Self { histogram, model, by_list, bytes }
     }
 
-    /// The numbers.
+    /// The histogram of the numbers.
     pub fn histogram(&self) -> &Histogram {
         &self.histogram
     }
@@ -121,8 +120,7 @@ impl Survey {
         self.by_list.rans += bits(&self.bytes);
     }
 
-    /// The codes that give a number the same codeword wherever it stands, with the parameters for
-    /// these numbers.
+    /// The codes with a fixed codeword for each number, with parameters for these numbers.
     pub fn instantaneous(&self) -> Vec<Box<dyn Code>> {
         let mut codes: Vec<Box<dyn Code>> = vec![Box::new(Unary), Box::new(Gamma), Box::new(Delta)];
         codes.extend((2..=Zeta::K_MAX).map(|k| Box::new(Zeta::new(k)) as Box<dyn Code>));
@@ -133,7 +131,7 @@ impl Survey {
         codes
     }
 
-    /// What the numbers take under every code.
+    /// Size of the numbers under every code.
     pub fn costs(&self) -> Vec<Cost> {
         let single = self.instantaneous().into_iter().map(|code| Cost {
             code: code.name(),

@@ -8,9 +8,10 @@
 //! What lives here: the table, coding and comparing. What does not: where strings begin and end.
 //!
 //! **Implied distribution.** That of the sample, as far as 255 strings tell it.
-//! **Range.** All byte strings. **Length.** At most twice the string.
-//! **Reference.** P. Boncz, T. Neumann, V. Leis, "FSST: fast random access string compression", PVLDB
-//! 13(11), 2020.
+//! **Range.** All byte strings.
+//! **Length.** At most twice the string.
+//! **Reference.** P. Boncz, T. Neumann, V. Leis, "FSST: fast random access string compression", PVLDB 13(11),
+//! 2020.
 //!
 //! **Invariant.** What was coded with a table comes back with the same table. Tables depend on the
 //! sample alone, and the order of its strings. On any bytes: no panic.

@@ -3,8 +3,8 @@
 //! **Implied distribution.** 1/2ⁿ⁺¹: each number half as likely as the one before.
 //! **Range.** [0 . . 2³²): a greater number would be half a gigabyte of zeros.
 //! **Length.** *n* + 1. Complete.
-//! **Invariant.** A codeword has as many bits as `len` says, and what reads it back gives the number; whatever
-//! the bits, reading does not panic.
+//! **Invariant.** A codeword has `len` bits, and the decoder restores the number. Decoding any bits does not
+//! panic.
 //! **Reference.** I. H. Witten, A. Moffat, T. C. Bell, *Managing Gigabytes*, 2nd ed., 1999, § 3.3.
 
 use dsi_bitstream::traits::{BitRead, BitWrite};
@@ -38,7 +38,7 @@ impl Code for Unary {
 
     #[inline]
     fn read(&self, input: &mut Reader<'_>) -> Option<u64> {
-        // A run of zeros is bounded by what remains: the stream ends it with an error.
+        // The remaining bits bound a run of zeros: at the end the stream returns an error.
         input.decode(|stream| match stream.read_unary()? {
             n if n <= self.max() => Ok(n),
             _ => Err(NoCodeword),

@@ -1,12 +1,12 @@
-//! Variable-length bytes: seven bits of the number in each byte, the lowest first; the highest bit
-//! of a byte says that another follows.
+//! Variable-length bytes: seven bits of the number in each byte, lowest first. The highest bit of a byte says
+//! whether another byte follows.
 //!
 //! **Implied distribution.** ≈ 1/*x*^(8/7), in steps.
 //! **Range.** All of [0 . . 2⁶⁴), in one to ten bytes.
-//! **Length.** ⌈log₂(*n* + 1) / 7⌉ bytes, one at least. Not complete: what a last byte of zero would
-//! stand for has a shorter codeword.
-//! **Reference.** The "continuation bit a byte" of H. E. Williams, J. Zobel, "Compressing integers
-//! for fast file access", The Computer Journal 42(3), 1999; the bytes are those of LEB128.
+//! **Length.** ⌈log₂(*n* + 1) / 7⌉ bytes, one at least. Not complete: a codeword that ends with a zero byte is
+//! never used.
+//! **Reference.** The "continuation bit a byte" of H. E. Williams, J. Zobel, "Compressing integers for fast file
+//! access", The Computer Journal 42(3), 1999; the bytes are those of LEB128.
 //!
 //! **Invariant.** A number has one codeword, the shortest; the decoder refuses longer ones.
 
@@ -18,7 +18,7 @@ use crate::{Bits, Code, Reader};
 /// The length of the longest codeword in bytes.
 pub const BYTES_MAX: usize = 10;
 
-/// The code on bits, for streams that mix codes; [`write()`] and [`read`] are the same on bytes.
+/// The code on bits, for streams that mix codes; [`write()`] and [`read`] work on bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct VByte;
 
@@ -37,9 +37,8 @@ pub fn write(out: &mut Vec<u8>, n: u64) {
     out.push(rest.to_le_bytes()[0]);
 }
 
-/// Reads one codeword and advances `input` behind it. `None`, and `input` as it was, if the bytes
-/// end before the codeword does, if the number exceeds 64 bits, or if the codeword is not the
-/// shortest.
+/// Reads a codeword and advances `input`. Returns `None`, and leaves `input` unchanged, if the input ends early,
+/// the number exceeds 64 bits, or the codeword is not the shortest.
 #[inline]
 pub fn read(input: &mut &[u8]) -> Option<u64> {
     if let Some((&byte, rest)) = input.split_first()
@@ -51,7 +50,7 @@ pub fn read(input: &mut &[u8]) -> Option<u64> {
     read_longer(input)
 }
 
-/// The same where the codeword has more than one byte.
+/// [`read`] for a codeword of more than one byte.
 fn read_longer(input: &mut &[u8]) -> Option<u64> {
     let mut n = 0;
     for (at, &byte) in input.iter().take(BYTES_MAX).enumerate() {

@@ -5,8 +5,8 @@
 //! **Range.** [0 . . 2⁶⁴ – 1), for *k* in [1 . . 8).
 //! **Length.** *h* + 1 and that of the minimal binary part, (*h* + 1)*k* – 1 or (*h* + 1)*k*.
 //! Complete. ζ₁ is γ.
-//! **Invariant.** A codeword has as many bits as `len` says, and what reads it back gives the number; whatever
-//! the bits, reading does not panic.
+//! **Invariant.** A codeword has `len` bits, and the decoder restores the number. Decoding any bits does not
+//! panic.
 //! **Reference.** P. Boldi, S. Vigna, "Codes for the World Wide Web", Internet Mathematics 2(4),
 //! 2005. Code by `dsi-bitstream`.
 
@@ -15,7 +15,7 @@ use dsi_bitstream::codes::zeta::{ZetaReadParam, ZetaWriteParam};
 
 use crate::{Bits, Code, Reader, check_range};
 
-/// Boldi–Vigna ζ; with the parameter 3 it is the one for web graphs.
+/// Boldi–Vigna ζ; the parameter 3 suits web graphs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Zeta {
     k: usize,

@@ -11,7 +11,7 @@
 //! Occurrences are buffered until their document ends. So a string grows once per term of a document, not once per
 //! occurrence.
 //!
-//! What does not live here: files. The records of the documents go to disk at once.
+//! Records of documents are not buffered: they go to disk at once.
 //!
 //! **Invariant.** [`Batch::memory_bytes`] bounds the memory of the batch, both before and while it is written.
 

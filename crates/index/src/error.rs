@@ -27,7 +27,7 @@ pub enum IndexError {
     },
     /// Another program touched a file while another file was built from it. Its bytes may have been different for
     /// a moment.
-    #[error("index file {} was touched by another program while it was read; it is whole: try again", file.display())]
+    #[error("cannot use index file {}: another program touched it while it was read; try again", file.display())]
     Touched {
         /// The file.
         file: PathBuf,
@@ -57,7 +57,7 @@ pub enum IndexError {
         path: PathBuf,
     },
     /// Something is larger than the format allows.
-    #[error("{what}: {found}, the most that the index can hold is {max}")]
+    #[error("{what}: {found}, but the index can hold at most {max}")]
     Limit {
         /// What is counted.
         what: &'static str,
@@ -67,13 +67,13 @@ pub enum IndexError {
         max: u64,
     },
     /// The static function of the terms could not be built.
-    #[error("no function for the terms of the lexicon")]
+    #[error("cannot build the static function of the lexicon")]
     Function {
         /// The cause.
         source: codes::function::FunctionError,
     },
     /// A document id is out of range for its segment.
-    #[error("there is no document {doc} in a segment of {doc_count}")]
+    #[error("document {doc} does not exist: the segment has {doc_count} documents")]
     NoDocument {
         /// The document id.
         doc: u32,

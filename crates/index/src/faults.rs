@@ -35,7 +35,7 @@ struct Slot {
     /// Start address of the range; [`NOWHERE`] if the slot is free.
     start: AtomicUsize,
     end: AtomicUsize,
-    /// Address of the first lost page; [`NOWHERE`] if there is none.
+    /// Address of the first lost page, or [`NOWHERE`].
     lost: AtomicUsize,
     /// The slot created before this one.
     before: Option<&'static Slot>,

@@ -13,7 +13,7 @@
 //!
 //! [`export_ciff`] and [`CiffFile`] exchange indexes with other engines in the Common Index File Format.
 //!
-//! What does not live here: how text becomes terms, scores, queries.
+//! Text analysis, scores and queries live in other crates.
 //!
 //! Files are mapped and verified where they are first read. A file may be removed while it is open. If another
 //! program truncates or changes an open file, or the disk cannot read it, reads return wrong bytes or zeros. So

@@ -32,7 +32,7 @@ pub enum MergePolicy {
     Never,
 }
 
-/// What a policy knows of a segment.
+/// Size of a segment, the input of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) postings: u64,
@@ -54,7 +54,7 @@ impl MergePolicy {
     }
 }
 
-/// Returns a segment with so many deleted documents that it should be rewritten.
+/// Returns a segment that should be rewritten without its deleted documents.
 fn expunged(row: &[Size]) -> Option<Range<usize>> {
     let lost = |size: &Size| {
         size.deleted > 0 && u64::from(size.deleted) * DELETED_SHARE >= u64::from(size.docs)

@@ -52,7 +52,7 @@ impl Index {
         self.manifest.generation
     }
 
-    /// What the index was built from, as passed to the commit.
+    /// The source of the index, as passed to the commit.
     pub fn source(&self) -> &str {
         &self.manifest.source
     }

@@ -23,7 +23,7 @@ const BLOCK_RECORDS: usize = 32;
 /// Largest encoded record.
 pub const RECORD_BYTES_MAX: usize = 1 << 20;
 
-/// What a result shows, and the identity of the document's contents.
+/// The data that a result shows, and a hash of the document's contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DocRecord {
     /// The address of the document.

@@ -126,13 +126,13 @@ enum Buckets {
 #[non_exhaustive]
 pub enum FunctionError {
     /// A key has one value.
-    #[error("key {position}, counted from zero, has come before")]
+    #[error("duplicate key at position {position}, counted from zero")]
     Duplicate {
         /// Which key, in the order given.
         position: u64,
     },
     /// Ranks are of terms in ascending order of bytes.
-    #[error("term {position}, counted from zero, does not come after the one before it")]
+    #[error("term {position}, counted from zero, is not greater than the previous one")]
     Unsorted {
         /// Which term.
         position: u64,
@@ -142,8 +142,8 @@ pub enum FunctionError {
     TooManyKeys,
     /// Smaller values, or a shorter signature.
     #[error(
-        "values of {width} bits and signatures of {signature}: together 64 at most, \
-         signatures {SIGNATURE_MAX}"
+        "values of {width} bits and signatures of {signature} bits are too wide: at most 64 bits \
+         together, and {SIGNATURE_MAX} for signatures"
     )]
     TooWide {
         /// Bits of the greatest value.
@@ -155,7 +155,7 @@ pub enum FunctionError {
     #[error("no seed fits these keys")]
     NoSeed,
     /// These bytes were not written by [`build`], or not by this version.
-    #[error("no static function: {what} at byte {offset}")]
+    #[error("not a static function: {what} at byte {offset}")]
     Damaged {
         /// What is not as it should be.
         what: &'static str,

@@ -35,7 +35,7 @@ pub enum FrequenciesError {
     #[error("no symbol has a weight")]
     NoWeight,
     /// Every symbol needs a slot.
-    #[error("{symbols} symbols and only {slots} slots")]
+    #[error("{symbols} symbols need a slot each, but there are only {slots} slots")]
     TooFewSlots {
         /// Symbols with a weight.
         symbols: usize,
@@ -43,7 +43,7 @@ pub enum FrequenciesError {
         slots: usize,
     },
     /// More than [`BITS_MAX`] bits.
-    #[error("2^{bits} slots; the most are 2^{BITS_MAX}")]
+    #[error("2^{bits} slots are too many: the maximum is 2^{BITS_MAX}")]
     TooManySlots {
         /// *d*.
         bits: u32,

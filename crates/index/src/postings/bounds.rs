@@ -3,8 +3,8 @@
 //! What lives here: a cursor over the maxima of a list (`maxima.rs`), which moves forward by document, and bounds
 //! of the whole list. Scores do not live here.
 //!
-//! **Invariant.** A bound is not less than the measure of any document that it covers. Reference: S. Ding, T.
-//! Suel, "Faster top-k document retrieval using block-max indexes", SIGIR 2011.
+//! **Invariant.** A bound is not less than the measure of any document that it covers.
+//! Reference: S. Ding, T. Suel, "Faster top-k document retrieval using block-max indexes", SIGIR 2011.
 
 use super::{Maximum, Skips};
 

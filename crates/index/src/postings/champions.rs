@@ -10,8 +10,8 @@
 //! holds if a frequency does not fit into twelve bits. Then all champions are zeros.
 //!
 //! **Invariant.** Every other document has a measure less than that of each champion by at least a millionth of
-//! it. Or it has the frequency and length of the last champion, and a greater document number. Reference: C.
-//! Manning, P. Raghavan, H. Schütze, "Introduction to Information Retrieval", 2008, section 7.1.3.
+//! it. Or it has the frequency and length of the last champion, and a greater document number.
+//! Reference: C. Manning, P. Raghavan, H. Schütze, "Introduction to Information Retrieval", 2008, section 7.1.3.
 
 use super::maxima::Norm;
 use codes::fixed;

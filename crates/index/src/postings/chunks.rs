@@ -11,8 +11,8 @@
 //!
 //! **Invariant.** Reading the positions of a document decodes at most its chunk, which has at most 31 occurrences
 //! before its last document. Under `golomb` it decodes the chunk only up to the document. On any bytes: no panic,
-//! and at most 1 KiB of memory per byte. Reference: I. H. Witten, A. Moffat, T. C. Bell, *Managing Gigabytes*,
-//! 1999, section 3.3.
+//! and at most 1 KiB of memory per byte.
+//! Reference: I. H. Witten, A. Moffat, T. C. Bell, *Managing Gigabytes*, 1999, section 3.3.
 
 use super::code::{BLOCK, Coder, StreamCode};
 use crate::fixed;
@@ -25,7 +25,7 @@ const CHUNK: u64 = 32;
 /// Upper bound of the numbers coded in one byte, over all codes.
 const NUMBERS_A_BYTE_MAX: usize = 256;
 
-/// What a chunk needs to know of a document.
+/// The data of a document that its chunk depends on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Place {
     /// The frequency, less one.

@@ -6,8 +6,8 @@
 //! byte *c* encodes the measure *m* with *m* / (*m* + 1.2) = (*c* + 1) / 256, rounded up; 255 encodes anything
 //! greater. Scores do not live here.
 //!
-//! **Invariant.** The decoded maximum is not less than the measure of any document of its block. Reference: S.
-//! Ding, T. Suel, "Faster top-k document retrieval using block-max indexes", SIGIR 2011.
+//! **Invariant.** The decoded maximum is not less than the measure of any document of its block.
+//! Reference: S. Ding, T. Suel, "Faster top-k document retrieval using block-max indexes", SIGIR 2011.
 
 /// Weight of the length in the norm, in hundredths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

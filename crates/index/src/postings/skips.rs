@@ -12,9 +12,9 @@
 //! number of documents, and the lengths of the list in docs, freqs and positions. The reader knows these from the
 //! lexicon.
 //!
-//! **Invariant.** Finding the block of a document *d* blocks ahead reads O(log *d*) entries. Reference: J. L.
-//! Bentley, A. C.-C. Yao, "An almost optimal algorithm for unbounded searching", Information Processing Letters
-//! 5(3), 1976.
+//! **Invariant.** Finding the block of a document *d* blocks ahead reads O(log *d*) entries.
+//! Reference: J. L. Bentley, A. C.-C. Yao, "An almost optimal algorithm for unbounded searching", Information
+//! Processing Letters 5(3), 1976.
 
 use super::champions::{self, Champions};
 use super::{BLOCK, Extents, Maximum};

@@ -286,7 +286,7 @@ impl Segment {
         self.meta.slope
     }
 
-    /// Returns whether the lists have positions. Those of an imported index do not.
+    /// Returns whether the lists have positions. The lists of an imported index have none.
     pub fn has_positions(&self) -> bool {
         self.meta.codes.positions.is_some()
     }
