@@ -1,17 +1,16 @@
-//! How small and how fast each code is: bits a number, and nanoseconds of processor time to decode one.
+//! Measures the size and speed of each code: bits per number, and nanoseconds of processor time to decode one.
 //!
 //! ```text
 //! cargo run --release -p crivello-codes --example decode [FILE…]
 //! ```
 //!
-//! The numbers are gaps: those of a power law with exponent 4/3, made up, and those of each FILE, or of
-//! the ones in `../shared` if there is none: a graph as lines `source TAB target` (`.arcs.gz`), of
-//! which the gaps between successors are taken, or a collection of a document a line (`.jsonl.gz`), of
-//! which the gaps between the documents that have a word are. What was decoded is compared with what
-//! was coded before the clock starts. The figure is that of the fastest of some rounds, since other
-//! work on the machine only adds.
+//! The numbers are gaps: artificial ones, from a power law with exponent 4/3, and those of each FILE. Without FILE
+//! it uses those in `../shared`, if they exist. A FILE is a graph with lines `source TAB target` (`.arcs.gz`),
+//! measured by the gaps between successors. Or it is a collection with one document per line (`.jsonl.gz`),
+//! measured by the gaps between the documents of a word. Every result is compared with the input before timing.
+//! The reported time is that of the fastest round, because other work on the machine only adds.
 //!
-//! **Invariant.** Every code decodes the same numbers, as one list.
+//! All codes decode the same numbers, as one list.
 
 #![expect(clippy::print_stdout, reason = "a measurement is printed")]
 
@@ -30,12 +29,12 @@ use codes::{
 };
 use flate2::read::MultiGzDecoder;
 
-/// How many numbers are decoded: half a megabyte of them, so that memory is no matter.
+/// Number of decoded numbers: half a megabyte, so that memory speed does not matter.
 const COUNT: usize = 1 << 17;
 const ROUNDS: usize = 7;
-/// A round is as many decodings as take so long: the clock of the processor ticks slowly.
+/// A round repeats decoding for this long, because the clock is coarse.
 const ROUND_NS: u64 = 40_000_000;
-/// A code that needs more is not tried.
+/// Codes that need more are skipped.
 const BITS_EACH_MAX: u64 = 256;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -66,7 +65,7 @@ fn power_law() -> Vec<u32> {
     (0..COUNT).map(number).collect()
 }
 
-/// The graph and the collection that lie beside the project, if they do.
+/// The graph and the collection beside the project, if they exist.
 fn shared() -> impl Iterator<Item = PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let names = ["graphs/wiki-Vote.arcs.gz", "collections/vaswani/docs.jsonl.gz"];
@@ -82,7 +81,7 @@ fn gaps(path: &Path) -> Result<Vec<u32>, Box<dyn Error>> {
     Ok(gaps)
 }
 
-/// From each successor of a node to the next, less one.
+/// Gaps between the successors of each node, less one.
 fn successor_gaps(arcs: &str) -> Result<Vec<u32>, Box<dyn Error>> {
     let (mut gaps, mut before) = (Vec::new(), (u32::MAX, 0));
     for line in arcs.lines() {
@@ -95,7 +94,7 @@ fn successor_gaps(arcs: &str) -> Result<Vec<u32>, Box<dyn Error>> {
     Ok(gaps)
 }
 
-/// From each line that has a word to the next, less one, word by word.
+/// Gaps between the lines with a word, less one, word by word.
 fn document_gaps(lines: &str) -> Vec<u32> {
     let mut lists: BTreeMap<&str, (u32, Vec<u32>)> = BTreeMap::new();
     for (document, line) in (0..).zip(lines.lines()) {
@@ -208,7 +207,7 @@ fn blocks(numbers: &[u32]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Checks what `decode` decodes, and times it.
+/// Checks the output of `decode`, then measures it.
 #[expect(clippy::cast_precision_loss, reason = "figures for people")]
 fn measure(
     name: &str,
@@ -241,7 +240,7 @@ fn low(n: u64) -> u32 {
     n as u32
 }
 
-/// The processor time of this thread so far.
+/// Processor time of this thread so far.
 fn cpu_ns() -> Result<u64, Box<dyn Error>> {
     let text = fs::read_to_string("/proc/thread-self/schedstat")?;
     Ok(text.split(' ').next().ok_or("no figure in schedstat")?.parse()?)

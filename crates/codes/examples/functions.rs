@@ -1,18 +1,18 @@
-//! How small and how fast static functions are: bits a key, and nanoseconds of processor time to build
-//! and to ask, beside a map as a finite-state transducer (`fst`).
+//! Measures the size and speed of static functions: bits per key, and nanoseconds of processor time to build and
+//! to look up. The baseline is a map as a finite-state transducer (`fst`).
 //!
 //! ```text
 //! cargo run --release -p crivello-codes --example functions [FILE…]
 //! ```
 //!
-//! The function is the rank among sorted terms: words made up of syllables, a million of them, and
-//! those of each FILE, or of the collections in `../shared` if there is none. A FILE is text, packed
-//! with gzip or not; its terms are its runs of letters and digits. Every term is asked for, in an order
-//! without pattern, and the answers are compared with the list before the clock starts. "others" is
-//! the share of words with a letter appended that are taken for terms although they are none.
+//! The function is the rank among sorted terms: a million artificial words of syllables, and the terms of each
+//! FILE. Without FILE it uses the collections in `../shared`, if they exist. A FILE is text, plain or gzipped; its
+//! terms are its runs of letters and digits. Every term is looked up, in random order, and the results are
+//! compared with the list before timing. "others" is the share of words with an appended letter that are accepted
+//! as terms although they are unknown.
 //!
-//! **Invariant.** Every structure is built from the same terms and asked for the same ones. The
-//! figure is that of the fastest of some rounds, since other work on the machine only adds.
+//! All structures are built from the same terms and look up the same terms. The reported time is that of the
+//! fastest round, because other work on the machine only adds.
 
 #![expect(clippy::print_stdout, reason = "a measurement is printed")]
 
@@ -28,7 +28,7 @@ use flate2::read::MultiGzDecoder;
 
 const MADE_UP: usize = 1_000_000;
 const ROUNDS: usize = 5;
-/// What is measured is repeated until it took so long: the clock of the processor ticks slowly.
+/// A measurement is repeated for this long, because the clock is coarse.
 const ROUND_NS: u64 = 100_000_000;
 
 type Terms = Vec<Vec<u8>>;
@@ -177,7 +177,7 @@ fn time(work: impl Fn() -> Result<(), Box<dyn Error>>) -> Result<f64, Box<dyn Er
     Ok(spent as f64 / times)
 }
 
-/// The processor time of this thread so far.
+/// Processor time of this thread so far.
 fn cpu_ns() -> Result<u64, Box<dyn Error>> {
     let text = fs::read_to_string("/proc/thread-self/schedstat")?;
     Ok(text.split(' ').next().ok_or("no figure in schedstat")?.parse()?)

@@ -1,46 +1,46 @@
-//! [`SymbolTable`]: short byte strings in fewer bytes, each readable without the others.
+//! [`SymbolTable`]: compresses short byte strings; each can be decoded on its own.
 //!
-//! A code byte stands for a symbol, a byte string of one to eight bytes; [`ESCAPE`] for the byte that
-//! follows it. The symbols are found in a sample: starting from none, the sample is coded with the
-//! symbols so far, and of these and of all pairs that stand side by side those become the next symbols
-//! that save most; five rounds of this, of which in a large sample each looks at a fifth more of the strings.
+//! A code byte encodes a symbol, a string of one to eight bytes. [`ESCAPE`] encodes the byte after it. The symbols
+//! are trained on a sample in five rounds. Each round codes the sample with the current symbols. Of these symbols
+//! and all pairs of neighbours, those that save the most bytes become the next symbols. In a large sample, each
+//! round uses a fifth more of the strings.
 //!
-//! What lives here: the table, coding and comparing. What does not: where strings begin and end.
+//! What lives here: training, coding and comparing. Callers store the boundaries of strings.
 //!
-//! **Implied distribution.** That of the sample, as far as 255 strings tell it.
+//! **Implied distribution.** That of the sample, as far as 255 strings can describe it.
 //! **Range.** All byte strings.
 //! **Length.** At most twice the string.
 //! **Reference.** P. Boncz, T. Neumann, V. Leis, "FSST: fast random access string compression", PVLDB 13(11),
 //! 2020.
 //!
-//! **Invariant.** What was coded with a table comes back with the same table. Tables depend on the
-//! sample alone, and the order of its strings. On any bytes: no panic.
+//! **Invariant.** A table decodes what it coded. A table depends only on the sample and the order of its strings.
+//! On any bytes: no panic.
 
-/// The code of a byte that is no symbol.
+/// The code that escapes a byte outside all symbols.
 pub const ESCAPE: u8 = 255;
 
-/// The longest symbol.
+/// Longest symbol.
 const SYMBOL_BYTES_MAX: usize = 8;
-/// The most symbols.
+/// Largest number of symbols.
 const SYMBOLS_MAX: usize = ESCAPE as usize;
-/// Codes of symbols, and every byte as a literal: what a sample is counted in.
+/// Codes of symbols, then every byte as a literal: the units that training counts.
 const CODES: usize = SYMBOLS_MAX + 256;
-/// How often the symbols are chosen anew.
+/// Number of training rounds.
 const ROUNDS: usize = 5;
-/// Of a sample of so many strings not all are looked at in each round.
+/// In a sample of at least this size, each round uses a part of the strings.
 const LARGE: usize = 1 << 10;
 
-/// How many codes are looked at together, and how many of them before it is seen whether there are more.
+/// Number of codes compared together, and the number compared before checking whether there are more.
 const AT_ONCE: usize = 8;
 const AT_FIRST: usize = 6;
-/// As many bytes as these stand for at most, and eight more.
+/// Longest text of these codes, plus eight bytes.
 const TEXT_BYTES: usize = AT_ONCE * SYMBOL_BYTES_MAX + 8;
-/// The length of what is no symbol: more than those of all symbols looked at together, and none of their bytes.
+/// Length of an entry without symbol: more than all symbols compared together, and a mask of no bytes.
 const NO_LENGTH: u8 = 0x80;
 /// A one in each byte.
 const ONES: u64 = u64::MAX / 255;
 
-/// For each number of bytes up to those of a symbol, ones in as many; a place in it is four bits.
+/// A mask for each number of bytes up to the longest symbol; indexed by four bits.
 static LOWEST: [u64; 16] = {
     let (mut lowest, mut count) = ([0; 16], 1);
     while count <= SYMBOL_BYTES_MAX {
@@ -50,7 +50,7 @@ static LOWEST: [u64; 16] = {
     lowest
 };
 
-/// A symbol: its bytes from the lowest up, zeros above, and how many they are.
+/// A symbol: its bytes, padded with zeros, and their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Symbol {
     bytes: [u8; SYMBOL_BYTES_MAX],
@@ -68,7 +68,7 @@ impl Symbol {
         &self.bytes[..usize::from(self.length)]
     }
 
-    /// Both, one behind the other, which are short enough together.
+    /// Concatenates two symbols, which must be short enough together.
     fn and(&self, other: &Symbol) -> Self {
         let mut both = *self;
         let end = usize::from(self.length + other.length);
@@ -78,8 +78,8 @@ impl Symbol {
     }
 }
 
-/// A string to compare with. Behind it lie [`Needle::PADDING`] zeros more: so as many bytes can be read from
-/// anywhere in it as some codes may stand for.
+/// A string to compare with, followed by [`Needle::PADDING`] zeros. So a fixed number of bytes can be read from
+/// any offset.
 #[derive(Debug, Clone, Copy)]
 pub struct Needle<'a> {
     padded: &'a [u8],
@@ -87,11 +87,11 @@ pub struct Needle<'a> {
 }
 
 impl<'a> Needle<'a> {
-    /// How many zeros there must be behind the string.
+    /// Number of zeros required after the string.
     pub const PADDING: usize = TEXT_BYTES;
 
-    /// The string that `padded` begins with; `None` if there are too few bytes behind it. That they are zeros is not
-    /// looked at: a needle with others is found nowhere, or where it is not.
+    /// The first `length` bytes of `padded`; `None` if the padding is too short. The padding must be zeros, which
+    /// is not checked: with other bytes, comparisons give wrong results.
     #[inline]
     pub fn new(padded: &'a [u8], length: usize) -> Option<Self> {
         let is_padded = padded.len() >= length.checked_add(Self::PADDING)?;
@@ -99,19 +99,18 @@ impl<'a> Needle<'a> {
         is_padded.then_some(Self { padded, length })
     }
 
-    /// The string.
+    /// The string without padding.
     #[inline]
     pub fn as_bytes(self) -> &'a [u8] {
         &self.padded[..self.length]
     }
 
-    /// How many bytes it has.
     #[inline]
     pub(crate) fn len(self) -> usize {
         self.length
     }
 
-    /// Its words, the lowest byte first and zeros behind its end; `None` if it has more.
+    /// The string as little-endian words, padded with zeros; `None` if it is longer.
     #[inline]
     pub(crate) fn words<const WORDS: usize>(self) -> Option<[u64; WORDS]> {
         let words = self.padded.as_chunks().0.first_chunk::<WORDS>();
@@ -119,11 +118,11 @@ impl<'a> Needle<'a> {
         Some(words.map(u64::from_le_bytes))
     }
 
-    /// The eight bytes from `from` on, zeros behind its end, as a number that compares as they do.
+    /// The eight bytes from `from` on, padded with zeros, as a big-endian number.
     #[inline]
     pub fn eight(self, from: usize) -> u64 {
         let from = from.min(self.length);
-        // By whole words from the beginning: a string that was just written in words would wait to be read otherwise.
+        // Load aligned words only: a load that overlaps two words just stored would stall.
         let words = self.padded.get(from & !7..).and_then(|rest| rest.first_chunk::<16>());
         let words = u128::from_le_bytes(*words.unwrap_or(&[0; 16]));
         let eight = words >> (8 * (from & 7));
@@ -131,10 +130,10 @@ impl<'a> Needle<'a> {
         (eight as u64).swap_bytes()
     }
 
-    /// Whether it has, from `from` on, the first `count` bytes of `padded`; what is behind these counts for nothing, and
-    /// may be missing.
+    /// Returns whether the needle contains the first `count` bytes of `padded` at offset `from`. `padded` may have
+    /// other bytes after these.
     ///
-    /// Mostly nothing but that there are more than sixteen decides how long this takes.
+    /// Up to sixteen bytes, the running time does not depend on the data.
     #[inline]
     pub fn has(self, padded: &[u8], count: usize, from: usize) -> bool {
         let end = from.saturating_add(count);
@@ -151,13 +150,13 @@ impl<'a> Needle<'a> {
         self.as_bytes().get(from..end).is_some_and(|own| padded.get(..count) == Some(own))
     }
 
-    /// As many bytes from `from` on as some codes may stand for, and more; `None` if there are not as many.
+    /// A fixed number of bytes from `from` on; `None` if there are fewer.
     #[inline]
     fn text(self, from: usize) -> Option<&'a [u8; TEXT_BYTES]> {
         self.padded.get(from..)?.first_chunk()
     }
 
-    /// Eight bytes from `at` on; zeros from beyond all of them.
+    /// Eight bytes from `at` on; zeros if they are out of range.
     #[inline]
     fn window(self, at: usize) -> u64 {
         let bytes = self.padded.get(at..).and_then(|rest| rest.first_chunk());
@@ -165,17 +164,17 @@ impl<'a> Needle<'a> {
     }
 }
 
-/// Eight bytes from `at` on, which is below 64.
+/// Eight bytes from `at` on; `at` must be below 64.
 #[inline]
 fn window_of(text: &[u8; TEXT_BYTES], at: usize) -> u64 {
     let from = at % (AT_ONCE * SYMBOL_BYTES_MAX);
     u64::from_le_bytes(*text[from..].first_chunk().expect("eight more than that"))
 }
 
-/// Symbols and their codes, which are their places.
+/// Symbols, indexed by their codes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SymbolTable {
-    /// What is no symbol is none of the needle's bytes: [`ESCAPE`] of no length, the others of [`NO_LENGTH`].
+    /// Entries without symbol never match: [`ESCAPE`] has length zero, the others have [`NO_LENGTH`].
     symbols: Box<[Symbol; 256]>,
     count: usize,
 }
@@ -187,7 +186,7 @@ impl Default for SymbolTable {
 }
 
 impl SymbolTable {
-    /// The table of these symbols, 255 at most.
+    /// The table of these symbols, at most 255.
     fn new(symbols: &[Symbol]) -> Self {
         let mut all = Box::new([Symbol { bytes: [0; SYMBOL_BYTES_MAX], length: NO_LENGTH }; 256]);
         all[..symbols.len()].copy_from_slice(symbols);
@@ -195,18 +194,17 @@ impl SymbolTable {
         Self { symbols: all, count: symbols.len() }
     }
 
-    /// Those that there are.
     #[inline]
     fn symbols(&self) -> &[Symbol] {
         &self.symbols[..self.count]
     }
 
-    /// The table for strings like those of `sample`.
+    /// Trains a table on a sample of strings.
     pub fn train(sample: &[&[u8]]) -> Self {
         let (mut table, mut pairs) = (Self::default(), vec![0; CODES * CODES]);
         let is_large = sample.len() >= LARGE;
         for round in 1..=ROUNDS {
-            // For the first rounds, whose symbols do not stay, a part of the sample tells enough.
+            // A part of the sample is enough for the early rounds, whose symbols are replaced.
             let is_seen = |number: usize| !is_large || number % ROUNDS < round;
             let some = sample.iter().enumerate().filter(|&(number, _)| is_seen(number));
             table = table.improve(some.map(|(_, string)| *string), &mut pairs);
@@ -214,7 +212,7 @@ impl SymbolTable {
         table
     }
 
-    /// Appends the table: how many symbols, then for each its length and its bytes.
+    /// Appends the table: the number of symbols, then the length and the bytes of each.
     #[expect(clippy::missing_panics_doc, reason = "there are never more")]
     pub fn save(&self, out: &mut Vec<u8>) {
         out.push(u8::try_from(self.count).expect("255 symbols at most"));
@@ -224,7 +222,7 @@ impl SymbolTable {
         }
     }
 
-    /// Reads a table that was saved, and advances `input` behind it; `None` if the bytes are none.
+    /// Reads a saved table and advances `input`; `None` if the bytes are invalid.
     pub fn load(input: &mut &[u8]) -> Option<Self> {
         let (&count, mut rest) = input.split_first()?;
         let mut symbols = Vec::with_capacity(usize::from(count));
@@ -242,7 +240,7 @@ impl SymbolTable {
         Some(Self::new(&symbols))
     }
 
-    /// Appends the string that `coded` stands for; `None` if it stands for none.
+    /// Decodes `coded` and appends the string; `None` if a code is invalid.
     pub fn read(&self, coded: &[u8], out: &mut Vec<u8>) -> Option<()> {
         let mut codes = coded.iter();
         while let Some(&code) = codes.next() {
@@ -255,11 +253,11 @@ impl SymbolTable {
         Some(())
     }
 
-    /// Whether the first `count` bytes of `padded` stand for what `needle` has from `from` on, all of it; what is behind
-    /// these counts for nothing, and may be missing. `None` if they stand for nothing.
+    /// Returns whether the first `count` bytes of `padded` encode exactly the rest of `needle` from `from` on.
+    /// `padded` may have other bytes after these. Returns `None` if a code is invalid.
     ///
-    /// Mostly nothing but that there are more than six codes, or than eight, decides how long this takes: where strings are mostly
-    /// the same, to stop at the first difference or behind the last code takes longer than to go on.
+    /// Up to six codes, and up to eight, the running time does not depend on the data. Strings are usually equal,
+    /// so stopping at the first difference would be slower.
     #[inline]
     pub fn is_rest(
         &self,
@@ -273,7 +271,8 @@ impl SymbolTable {
             && let Some(text) = needle.text(from)
         {
             let (codes, behind) = (u64::from_le_bytes(*eight), !LOWEST[count]);
-            // A byte of zero where there is an escape, which has no length; neither has what is behind the codes.
+            // Bytes of zero mark escapes, which have no length. The same code fills the bytes after `count`, so
+            // these are excluded.
             let no_escapes = !codes | behind;
             let escapes = no_escapes.wrapping_sub(ONES) & !no_escapes & (ONES << 7);
             let (mut at, mut difference) = (0, 0);
@@ -297,7 +296,7 @@ impl SymbolTable {
         self.is_long_rest(padded.get(..count)?, needle, from)
     }
 
-    /// The same a code at a time.
+    /// [`SymbolTable::is_rest`], one code at a time.
     #[inline(never)]
     fn is_long_rest(&self, coded: &[u8], needle: Needle<'_>, from: usize) -> Option<bool> {
         let (mut codes, mut at, mut difference) = (coded.iter(), from, 0);
@@ -309,7 +308,7 @@ impl SymbolTable {
         Some(difference == 0 && at == needle.length)
     }
 
-    /// What a code stands for, and its length; behind an escape stands the byte itself.
+    /// The text and length of a code. After an escape, the next byte is the text.
     #[inline]
     fn text(&self, code: u8, behind: &mut std::slice::Iter<'_, u8>) -> Option<(u64, usize)> {
         match self.symbols().get(usize::from(code)) {
@@ -319,8 +318,8 @@ impl SymbolTable {
         }
     }
 
-    /// One round: the symbols that save most of what this table leaves. `pairs` are zeros, and will be again: how
-    /// often each code stands before each other.
+    /// One training round: returns the table of the symbols that save most. `pairs` counts pairs of neighbouring
+    /// codes; it is zero on entry and on return.
     fn improve<'s>(&self, sample: impl Iterator<Item = &'s [u8]>, pairs: &mut [u32]) -> Self {
         let encoder = Encoder::new(self);
         let text = |code: usize| match self.symbols().get(code) {
@@ -328,7 +327,7 @@ impl SymbolTable {
             None => Symbol::new(&(code - SYMBOLS_MAX).to_le_bytes()[..1]),
         };
         let mut single = vec![0_u32; CODES];
-        // Most pairs never come: those that do are noted, and the others are not looked at.
+        // Most pairs never occur, so remember those that do.
         let mut seen = Vec::new();
         for string in sample {
             let (mut rest, mut before) = (string, None);
@@ -360,14 +359,14 @@ impl SymbolTable {
                 gains.push((u64::from(count) * u64::from(length), first.and(&second)));
             }
         }
-        // The same symbol may come in several ways: its gains are added.
+        // A symbol may arise in several ways; add up its gains.
         gains.sort_unstable_by_key(|&(_, symbol)| symbol);
         gains.dedup_by(|(gain, symbol), (sum, kept)| {
             let same = symbol == kept;
             *sum += if same { *gain } else { 0 };
             same
         });
-        // No two are the same: the best are the same in whatever order they were.
+        // All symbols differ now, so the selection does not depend on their order.
         if gains.len() > SYMBOLS_MAX {
             gains.select_nth_unstable_by(SYMBOLS_MAX, |a, b| b.cmp(a));
             gains.truncate(SYMBOLS_MAX);
@@ -380,11 +379,12 @@ impl SymbolTable {
 /// Codes strings with a table.
 #[derive(Debug, Clone)]
 pub struct Encoder {
-    /// Those of two bytes or more, by their first two bytes, and there the longest first: bytes, length and code.
+    /// Symbols of two or more bytes, sorted by their first two bytes, then longest first: bytes, length and code.
     symbols: Vec<(u64, u8, u8)>,
-    /// For every two bytes where those begin that begin with them, plus one, or zero if there are none.
+    /// For every two bytes, the index of the first symbol that begins with them, plus one; zero if there is no
+    /// such symbol.
     starts: Box<[u8]>,
-    /// The codes of those of one byte.
+    /// Codes of the symbols of one byte.
     single: [Option<u8>; 256],
 }
 
@@ -425,7 +425,7 @@ impl Encoder {
         }
     }
 
-    /// The longest symbol that `text`, which is not empty, begins with: its code and its length.
+    /// Returns code and length of the longest symbol at the start of `text`, which must not be empty.
     #[inline]
     fn longest(&self, text: &[u8]) -> Option<(u8, usize)> {
         let window = crate::fixed::eight(text, 0);
@@ -535,7 +535,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a look at every symbol.
+        /// Compares with a scan of all symbols.
         #[test]
         fn the_longest_symbol_is_the_longest(
             sample in vec("[a-c\\x00]{0,12}", 0..40), text in "[a-c\\x00]{1,12}",
@@ -577,7 +577,7 @@ mod tests {
                         let needle = Needle::new(&padded, length).expect("it is padded");
                         prop_assert!(Needle::new(&padded, length + 1).is_none());
                         for behind in [0, 40] {
-                            // Codes, or something else, behind those that count.
+                            // Add other bytes after the codes.
                             let coded_more = [&coded[..], &[0; 40][..behind]].concat();
                             let is_rest =
                                 table.is_rest(&coded_more, coded.len(), needle, before.len());

@@ -1,19 +1,16 @@
-//! Blocks of numbers in unary code: the gaps of a set of numbers as the set itself, a bit for each number that may be in
-//! it.
+//! Blocks of numbers in unary code: the gaps of a set, stored as the bit set.
 //!
-//! Number *n* is *n* zeros and a one, from the lowest bit of the first byte on; the zeros that fill up the last byte mean
-//! nothing. So bit *i* says whether *i* is one of the numbers that the gaps lie between: that can be asked of any *i*
-//! without decoding the others.
-//!
-//! What does not live here: how many numbers a block has, and where its bytes end; the caller knows.
+//! Number *n* is *n* zeros and a one, from the lowest bit of the first byte on; the last byte is padded with
+//! zeros. So bit *i* says whether *i* is in the set whose gaps are coded. It can be tested without decoding. The
+//! caller stores the count of numbers and the length in bytes.
 //!
 //! **Implied distribution.** 1/2ⁿ⁺¹.
-//! **Invariant.** On any bytes: no panic. What is read had as many ones as numbers were asked for.
+//! **Invariant.** On any bytes: no panic. A read succeeds only if the count of ones is the count of numbers.
 
 use crate::fixed;
 use crate::lanes::{self, LANES};
 
-/// The length in bytes of these numbers.
+/// Length of the coded numbers in bytes.
 pub fn bytes(numbers: &[u32]) -> u64 {
     numbers.iter().map(|&n| u64::from(n) + 1).sum::<u64>().div_ceil(8)
 }
@@ -31,8 +28,8 @@ pub fn write(numbers: &[u32], out: &mut Vec<u8>) {
     }
 }
 
-/// Reads as many numbers as `out` holds; `None`, with anything in it, if `bits` has another count of ones,
-/// or ends with a byte without any.
+/// Reads numbers into `out`. Returns `None`, with anything in `out`, if `bits` has another count of ones, or ends
+/// with a zero byte.
 pub fn read(bits: &[u8], out: &mut [u32]) -> Option<()> {
     places(bits, 0, out)?;
     let mut next = 0;
@@ -44,8 +41,8 @@ pub fn read(bits: &[u8], out: &mut [u32]) -> Option<()> {
     Some(())
 }
 
-/// Makes `out` where the ones are, from `first` on, and returns what follows the last; `None` as in [`read`], or if that has
-/// more than 32 bits.
+/// Stores the members of the set in `out`; `first` is the number of the first bit. Returns the number after the
+/// last member. Returns `None` as in [`read`], or if that exceeds 32 bits.
 #[cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "calling what is compiled for more")
@@ -64,11 +61,11 @@ pub fn places(bits: &[u8], first: u32, out: &mut [u32]) -> Option<u32> {
     places_anyhow(bits, first, out)
 }
 
-/// Sets of so many bytes, or fewer, have several ones in sixteen bits.
+/// Sets of at most this size have several ones in sixteen bits.
 #[cfg(target_arch = "x86_64")]
 const DENSE: usize = 64;
 
-/// The same, sixteen bits at a time.
+/// [`places`], sixteen bits at a time.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,popcnt,bmi1")]
 #[expect(unsafe_code, reason = "sixteen numbers are written at once; bench/query")]
@@ -86,18 +83,18 @@ fn places_compressed(bits: &[u8], first: u32, out: &mut [u32]) -> Option<u32> {
     let last = [rest.first().copied().unwrap_or(0), 0];
     let mut found = 0;
     for &pair in pairs.iter().chain([&last]) {
-        // Read once: somebody may write to these bytes, and the mask and the count must be of the same ones.
+        // Read once: another process may write to these bytes, but mask and count must agree.
         let mask = u16::from_le_bytes(pair);
         let ones = _mm512_maskz_compress_epi32(mask, numbers);
         let count = mask.count_ones();
         let room = out.get_mut(found..).filter(|room| room.len() >= count as usize)?;
         found += count as usize;
         if room.len() >= LANES {
-            // SAFETY: there is room for all lanes; those behind the ones are written again.
+            // SAFETY: there is room for all lanes; those after the ones are overwritten later.
             unsafe { _mm512_storeu_epi32(room.as_mut_ptr().cast::<i32>(), ones) };
         } else {
             let those = u16::try_from((1_u32 << count) - 1).unwrap_or(u16::MAX);
-            // SAFETY: there is room for as many as there are ones, and no more are written.
+            // SAFETY: there is room for all ones, and no more lanes are written.
             unsafe { _mm512_mask_storeu_epi32(room.as_mut_ptr().cast::<i32>(), those, ones) };
         }
         numbers = _mm512_add_epi32(numbers, step);
@@ -139,7 +136,7 @@ fn places_anyhow(bits: &[u8], first: u32, out: &mut [u32]) -> Option<u32> {
     out.last().map_or(Some(first), |&last| last.checked_add(1)).filter(|&next| next <= behind)
 }
 
-/// How many ones there are.
+/// Counts the ones.
 #[cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "calling what is compiled for more")
@@ -167,7 +164,7 @@ fn ones_anyhow(bits: &[u8]) -> u32 {
     ones + fixed::eight(rest, 0).count_ones()
 }
 
-/// How many ones are ones of `words` too, which lie over the bits from `at` on, the first `ahead` of theirs before them.
+/// Counts the ones that are also ones of `words`. Bit `ahead` of `words` corresponds to bit `at` of `bits`.
 #[cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "calling what is compiled for more")
@@ -201,11 +198,12 @@ fn common_anyhow(bits: &[u8], at: u32, ahead: u32, words: &[u64]) -> u32 {
     ones
 }
 
-/// The words of as many bytes as a byte counts, and one of zeros for all that is behind.
+/// Words of the longest set that a byte can count, and a word of zeros for everything after it.
 const WORDS: usize = 33;
 
-/// Which of those numbers that are asked for are in a set. Makes `ranks` for each of them how many ones are before its bit; the
-/// first bit is that of `first`. Of a set of more than 255 bytes none is found.
+/// Looks up the numbers of the lanes in `asked`; the first bit of the set is `first`. Returns the lanes whose
+/// number is in the set, and sets `ranks` to the count of ones before each number. Finds nothing in a set of more
+/// than 255 bytes.
 #[cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "calling what is compiled for more")
@@ -268,14 +266,14 @@ fn find_anyhow(
     lanes::whole(found)
 }
 
-/// Whether the processor counts ones, and finds the lowest, with one instruction each: not all that this may run on do.
+/// Returns whether the processor has instructions that count ones and find the lowest one.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn has_bit_counts() -> bool {
     is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi1")
 }
 
-/// Whether bit `at` is a one; zeros follow the last byte.
+/// Returns whether bit `at` is a one; zeros follow the last byte.
 #[inline]
 pub fn contains(bits: &[u8], at: u32) -> bool {
     bits.get(at as usize / 8).is_some_and(|byte| byte >> (at % 8) & 1 != 0)
@@ -286,7 +284,7 @@ pub fn contains(bits: &[u8], at: u32) -> bool {
 pub fn word(bits: &[u8], at: u32) -> u64 {
     let (byte, shift) = (at as usize / 8, at % 8);
     let ninth = bits.get(byte + 8).copied().unwrap_or(0);
-    // In two steps, since a shift of 64 bits is none.
+    // Two shifts, because a shift by 64 bits is not allowed.
     fixed::eight(bits, byte) >> shift | u64::from(ninth) << 56 << (8 - shift)
 }
 
@@ -316,7 +314,7 @@ mod tests {
             let asked: Vec<u32> = (0..8 * u32::try_from(bits.len()).expect("short") + 200).collect();
             for asked in asked.chunks(LANES) {
                 let numbers = std::array::from_fn(|at| asked.get(at).copied().unwrap_or(0));
-                // Every third is not asked for.
+                // Every third lane is not asked for.
                 let wanted = lanes::first(asked.len()) & (0..LANES).fold(0, |all, at| all | u128::from(at % 3 > 0) << at);
                 let [mut ranks, mut others] = [[7; LANES]; 2];
                 let found = find(&bits, first, &numbers, wanted, &mut ranks);
@@ -333,7 +331,7 @@ mod tests {
                 prop_assert_eq!(word(&bits, at), (0..64).map(ahead).sum::<u64>());
             }
             prop_assert_eq!(ones(&bits) as usize, numbers.len());
-            // One more or one less than there are.
+            // One number more, or one less.
             prop_assert_eq!(read(&bits, &mut vec![0; numbers.len() + 1]), None);
             if let Some(fewer) = numbers.len().checked_sub(1) {
                 prop_assert_eq!(read(&bits, &mut vec![0; fewer]), None);
@@ -353,7 +351,7 @@ mod tests {
                 let below = bit.checked_sub(ahead).is_some_and(|bit| contains(&bits, at + bit));
                 below && words[bit as usize / 64] >> (bit % 64) & 1 != 0
             };
-            // Of the first word those before it are none of its bits, wherever `at` is.
+            // Bits of the first word before `ahead` must be ignored for any `at`.
             let bits_of_words = 64 * u32::try_from(words.len()).expect("few");
             let expected = (0..bits_of_words).filter(|&bit| is_common(bit)).count();
             prop_assert_eq!(common(&bits, at, ahead, &words) as usize, expected);

@@ -1,8 +1,7 @@
 //! The cursor traits, shared by posting lists and by every operator built on them.
 //!
-//! What lives here: document ids, the end sentinel, and the ladder [`DocIterator`] →
-//! [`Frequencies`] → [`Positions`]. An operator asks for the lowest rung that it needs. What does
-//! not: how a list is stored (`postings/`), scores, operators.
+//! What lives here: document ids, the end sentinel, and the traits [`DocIterator`] → [`Frequencies`] →
+//! [`Positions`]. An operator requires the lowest of them that it needs. Stored lists are in `postings/`.
 //!
 //! **Invariant.** The documents of an iterator are strictly ascending; once it has reached
 //! [`END`] it stays there.

@@ -1,11 +1,11 @@
-//! Building a static function: hashes in order, bucket by bucket, seed by seed.
+//! Builds a static function: hashes the keys, then solves bucket by bucket, trying seeds.
 //!
-//! Keys may be picked by somebody who knows the hash function, so that two have the same hash, or many
-//! fall into one bucket, where elimination would take long. Then all are hashed anew, with a seed that
-//! depends on all of them: who does not know the other keys does not know the seed.
+//! An attacker who knows the hash function may choose keys with equal hashes, or many keys of one bucket, which is
+//! slow to eliminate. Then all keys are hashed again with a seed that depends on all of them. Without knowing all
+//! keys, an attacker cannot predict the seed.
 //!
-//! **Invariant.** What is written gives every key its value: the equations were solved, not hoped
-//! for. The same pairs give the same bytes, by [`build`] in any order.
+//! **Invariant.** The output returns its value for every key. The same pairs give the same bytes; for [`build`] in
+//! any order.
 
 use super::gauss::{self, Equation};
 use super::hash::Hash;
@@ -14,16 +14,16 @@ use super::peel::peel;
 use super::{BUCKET_KEYS, Buckets, FunctionError, KEYS_MAX, SIGNATURE_MAX, Scheme};
 use crate::fixed;
 
-/// How often all keys are hashed at most, should two of them have the same hash, or a bucket no seed.
+/// Largest number of hashings, in case of equal hashes or an unsolvable bucket.
 const HASHINGS: u32 = 16;
-/// More keys than these in a bucket are no accident.
+/// More keys than this in a bucket do not occur by chance.
 pub(super) const BUCKET_KEYS_MAX: usize = 2 * BUCKET_KEYS;
-/// After so many seeds a bucket gets more cells.
+/// After this many seeds a bucket gets more cells.
 const SEEDS_BEFORE_GROWTH: u64 = 8;
 
-/// The bytes of the function with these keys and values, and with signatures of `signature` bits, at
-/// most [`SIGNATURE_MAX`]; 0 is without. Values take as many bits as the greatest of them; with the
-/// signature at most 64. The pairs are gone through once; again only if something is wrong with them.
+/// Builds the function of these keys and values. Signatures have `signature` bits, at most [`SIGNATURE_MAX`]; 0
+/// means none. Values take as many bits as the greatest; together with the signature at most 64. The pairs are
+/// read once, and again only in case of trouble.
 pub fn build<K: AsRef<[u8]>>(
     scheme: Scheme,
     signature: u32,
@@ -32,8 +32,9 @@ pub fn build<K: AsRef<[u8]>>(
     build_with(scheme, Buckets::ByHash, signature, pairs)
 }
 
-/// The same by [`Scheme::Gauss4`], for a [`super::OrderedFunction`]: the first 512 pairs are bucket 0, the next
-/// 512 bucket 1, and so on. A value need tell a key only from those of its bucket, and a key may occur in several.
+/// Builds the bytes of a [`super::OrderedFunction`] by [`Scheme::Gauss4`]. The first 512 pairs are bucket 0, the
+/// next 512 bucket 1, and so on. A value identifies a key only within its bucket, and a key may occur in several
+/// buckets.
 pub fn build_ordered<K: AsRef<[u8]>>(
     signature: u32,
     pairs: impl Iterator<Item = (K, u64)> + Clone,
@@ -77,7 +78,7 @@ fn build_with<K: AsRef<[u8]>>(
 }
 
 impl Buckets {
-    /// The keys of each bucket in the order of their hashes.
+    /// Splits the keys into buckets, each sorted by hash.
     fn part(self, scheme: Scheme, entries: &mut [Entry]) -> Vec<&[Entry]> {
         let count = scheme.buckets(entries.len() as u64);
         match self {
@@ -104,13 +105,13 @@ impl Buckets {
     }
 }
 
-/// A key, and what its cells are to sum up to.
+/// A key, and the required sum of its cells.
 struct Entry {
     hash: Hash,
     value: u64,
 }
 
-/// The keys in their order, and the bits of the greatest value.
+/// Hashes the keys in order. Also returns the bits of the greatest value.
 fn hash<K: AsRef<[u8]>>(
     pairs: impl Iterator<Item = (K, u64)>,
     seed: u64,
@@ -131,7 +132,7 @@ fn hash<K: AsRef<[u8]>>(
     Ok((entries, width))
 }
 
-/// An error if a bucket has the same key twice.
+/// Returns an error if a bucket has a key twice.
 fn check_different<K: AsRef<[u8]>>(
     pairs: impl Iterator<Item = (K, u64)>,
     buckets: Buckets,
@@ -156,7 +157,7 @@ struct Solution {
     cells: Vec<u64>,
 }
 
-/// `None` if there is a bucket without a seed, or one that would take long to eliminate.
+/// Returns `None` if a bucket has no seed, or is too large to eliminate.
 fn solve<const K: usize>(scheme: Scheme, buckets: &[&[Entry]]) -> Option<Solution> {
     let (mut directory, mut cells) = (Vec::with_capacity(buckets.len()), Vec::new());
     for own in buckets {
@@ -177,8 +178,8 @@ fn solve<const K: usize>(scheme: Scheme, buckets: &[&[Entry]]) -> Option<Solutio
     Some(Solution { directory, cells })
 }
 
-/// How many cells each of the parts of a bucket has at first. More are given if seed after seed fails,
-/// as among few keys they may.
+/// Initial number of cells in each part of a bucket. After several failed seeds there are more; small buckets may
+/// need that.
 fn part(scheme: Scheme, keys: usize) -> u64 {
     let thousandths = match scheme {
         Scheme::Peeled2 => 2090,
@@ -188,7 +189,7 @@ fn part(scheme: Scheme, keys: usize) -> u64 {
     (keys as u64 * thousandths).div_ceil(1000 * u64::from(scheme.cells_a_key()))
 }
 
-/// Sets the cells of a bucket, which are zero, or leaves them so with `None`.
+/// Sets the cells of a bucket, which must be zero. On `None` they stay zero.
 fn solve_bucket<const K: usize>(
     scheme: Scheme,
     entries: &[Entry],

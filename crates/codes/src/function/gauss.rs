@@ -1,14 +1,14 @@
-//! Elimination of the equations that peeling leaves over, lazily.
+//! Lazy Gaussian elimination of the equations that peeling leaves over.
 //!
-//! An equation has a few cells, and adding equations up fills them. So cells are given up one after the other, those
-//! first that occur most, until an equation has only one left that is not: that one cell follows from those given up,
-//! and is put into the other equations that have it. In the end all equations that no cell was taken from are of cells
-//! given up alone: some fifth of all. Only these are eliminated by Gauss, as rows of bits. To a row are added earlier
-//! ones that begin with the same cell, until it begins with one that no other does; from the last cell to the first,
-//! each then makes the equation true that begins with it, and cells with which none begins stay zero. What follows from
-//! them follows.
+//! An equation has few cells, but adding equations creates dense ones. So cells are made *active* (the code calls
+//! them given up) one after the other, most frequent first. This continues until an equation has one inactive cell
+//! left. That cell follows from the active ones, and is substituted in the other equations that contain it.
+//! Finally, the equations without such a cell contain active cells only, about a fifth of all. Only these are
+//! eliminated, as rows of bits. To each row, earlier rows with the same first cell are added until its first cell
+//! is unique. From the last cell to the first, each row then determines its first cell; cells without a row stay
+//! zero. The other cells follow.
 //!
-//! **Invariant.** If it answers `Some`, every equation given holds; if `None`, no cells make them hold.
+//! **Invariant.** `Some` means that every equation holds; `None` that the equations have no solution.
 //!
 //! **Reference.** M. Genuzio, G. Ottaviano, S. Vigna, "Fast scalable construction of (minimal perfect hash)
 //! functions", SEA 2016, section 4.
@@ -22,11 +22,11 @@ pub(super) struct Equation<const K: usize> {
     pub(super) value: u64,
 }
 
-/// Sets cells, which are zero, so that the equations hold. `None` if they contradict each other; the
-/// cells are still zero then.
+/// Sets the cells, which must be zero, so that the equations hold. Returns `None`, with zero cells, if the
+/// equations contradict each other.
 pub(super) fn solve<const K: usize>(equations: &[Equation<K>], cells: &mut [u64]) -> Option<()> {
     let incidence = Incidence::new(equations, cells.len());
-    // Of a full bucket of 512 keys, some 110 cells are given up.
+    // A full bucket of 512 keys has about 110 active cells.
     if let Some(lazy) = Lazy::<4>::new(equations, &incidence) {
         return lazy.finish(cells);
     }
@@ -35,24 +35,24 @@ pub(super) fn solve<const K: usize>(equations: &[Equation<K>], cells: &mut [u64]
         .finish(cells)
 }
 
-/// As many words as a row may have: those of all cells of all keys of a bucket.
+/// Words of the longest row: all cells of all keys of a bucket.
 const WORDS_MAX: usize = (4 * BUCKET_KEYS_MAX).div_ceil(64);
 
-/// Equations of which each is of one cell that follows and of cells given up, or of these alone.
+/// Equations after substitution: each has active cells, and at most one other cell, which follows from it.
 struct Lazy<const W: usize> {
-    /// The cells given up that each equation has, as bits, and its value.
+    /// The active cells of each equation as bits, and its value.
     rows: Vec<[u64; W]>,
     values: Vec<u64>,
-    /// Of the other cells of each equation how many there are, and the exclusive or of their numbers.
+    /// The inactive cells of each equation: their count, and the exclusive or of their numbers.
     others: Vec<(u32, u32)>,
-    /// The cells given up, each in its column.
+    /// The active cells, in the order of their columns.
     given_up: Vec<u32>,
-    /// The cells that follow, and from which equation.
+    /// The cells that follow, each with its equation.
     following: Vec<(u32, u32)>,
 }
 
 impl<const W: usize> Lazy<W> {
-    /// `None` if more cells would have to be given up than fit a row.
+    /// Returns `None` if a row is too short for all active cells.
     fn new<const K: usize>(equations: &[Equation<K>], incidence: &Incidence) -> Option<Self> {
         let all = |equation: &Equation<K>| {
             equation.cells.iter().fold((0, 0), |(count, sum), cell| (count + 1, sum ^ cell))
@@ -80,7 +80,7 @@ impl<const W: usize> Lazy<W> {
                 lazy.settle(equation, cell, &mut single);
             }
             while let Some(equation) = single.pop() {
-                // The last cell may have gone since it was put there.
+                // Its last cell may have become active meanwhile.
                 let (1, cell) = lazy.others[equation as usize] else { continue };
                 is_idle[cell as usize] = false;
                 lazy.following.push((cell, equation));
@@ -94,7 +94,7 @@ impl<const W: usize> Lazy<W> {
         Some(lazy)
     }
 
-    /// Eliminates what no cell follows from, and sets the cells.
+    /// Eliminates the equations of active cells, and sets all cells.
     fn finish(self, cells: &mut [u64]) -> Option<()> {
         let Self { rows, values, given_up, following, .. } = self;
         let mut is_left = vec![true; rows.len()];
@@ -110,7 +110,7 @@ impl<const W: usize> Lazy<W> {
         };
         for (&cell, row) in given_up.iter().zip(owners).rev() {
             let Some(row) = row else { continue };
-            // Its own cell is among them, and zero so far.
+            // The sum includes its own cell, which is still zero.
             cells[cell as usize] = sum(&dense.bits[row], dense.values[row], cells);
         }
         let sums = Sums::new(&given_up, cells);
@@ -121,7 +121,7 @@ impl<const W: usize> Lazy<W> {
         Some(())
     }
 
-    /// Takes a cell from the others of an equation.
+    /// Removes a cell from the inactive cells of an equation.
     fn settle(&mut self, equation: u32, cell: u32, single: &mut Vec<u32>) {
         let (count, sum) = &mut self.others[equation as usize];
         *count -= 1;
@@ -139,12 +139,12 @@ impl<const W: usize> Lazy<W> {
     }
 }
 
-/// For each four columns what any of their cells add up to: half of a row are ones, and so it is added up in half of the
-/// steps, none of which depends on where they are.
+/// The sums of all subsets of each four columns. Half of the bits of a row are ones, so this halves the number of
+/// additions, and needs no branches.
 struct Sums(Vec<[u64; 16]>);
 
 impl Sums {
-    /// Of cells that have their columns in this order.
+    /// The sums of active cells, in the order of their columns.
     fn new(given_up: &[u32], cells: &[u64]) -> Self {
         let of_four = |four: &[u32]| {
             let mut sums = [0; 16];
@@ -201,11 +201,11 @@ impl Incidence {
         self.starts.len() - 1
     }
 
-    /// The cells that occur, those first that occur most.
+    /// The cells that occur, most frequent first.
     fn by_degree(&self) -> Vec<u32> {
         let degrees = || self.starts.array_windows().map(|[from, to]| (to - from) as usize);
         let most = degrees().max().unwrap_or(0);
-        // How many cells have each degree, and then where those begin: degrees are few.
+        // A counting sort: there are few different degrees.
         let mut places = vec![0; most + 1];
         degrees().for_each(|degree| places[degree] += 1);
         let mut end = 0;
@@ -235,14 +235,14 @@ struct Rows<const W: usize> {
 }
 
 impl<const W: usize> Rows<W> {
-    /// Adds rows to later ones until no two begin with the same column, and tells the row that begins
-    /// with each. A row that follows from others is empty then.
+    /// Adds rows to later ones until all first columns differ. Returns the row for each first column. A row that
+    /// depends on others becomes empty.
     fn eliminate(&mut self) -> Option<Vec<Option<usize>>> {
         let mut owners = vec![None; self.columns];
         for row in 0..self.values.len() {
             let (mut own, mut value) = (self.bits[row], self.values[row]);
-            // All words before this one are zeros: what is added begins where the row does. It is kept apart, since
-            // everything waits for it.
+            // All words before `word` are zero, and so are those of the added row. `first` is kept separately,
+            // because everything waits for it.
             let (mut word, mut first) = (0, own[0]);
             loop {
                 while first == 0 && word + 1 < W {
@@ -292,7 +292,7 @@ mod tests {
         Equation { cells, value }
     }
 
-    /// A bucket as they are, and one in which more cells are given up than fit a short row.
+    /// A usual bucket, and one with too many active cells for a short row.
     #[test]
     fn full_buckets_have_few_cells_given_up() {
         let mut state = 1_u32;
@@ -318,7 +318,7 @@ mod tests {
     }
 
     proptest! {
-        /// Systems with and without solution, against elimination of all rows at once.
+        /// Solvable and unsolvable systems, compared with elimination of all rows at once.
         #[test]
         fn equations_hold_if_they_can(
             part in 1_u32..40,

@@ -1,13 +1,13 @@
-//! What becomes of a key: its bucket, its edge and its signature.
+//! Hashes a key to its bucket, its edge and its signature.
 //!
-//! A key is hashed once, to 128 bits: if it has at most 32 bytes, as four words by two multiplications, without a
-//! branch on its length; otherwise by XXH3. The highest 32 tell the bucket, so that hashes in ascending order
-//! are in the order of their buckets; the 32 in the middle are the signature; the edge comes from all
-//! of them and the seed of the bucket.
+//! A key is hashed once, to 128 bits. A key of at most 32 bytes is hashed as four words by two multiplications,
+//! without a branch on its length; a longer one by XXH3. The highest 32 bits give the bucket, so hashes in
+//! ascending order are in bucket order. The middle 32 bits are the signature. The edge depends on all bits and on
+//! the seed of the bucket.
 //!
-//! The vertices of an edge lie in *k* parts of equal size, one in each, and so are different.
+//! The vertices of an edge are in *k* parts of equal size, one in each, and therefore different.
 //!
-//! **Invariant.** The same on every machine: what is stored relies on it.
+//! **Invariant.** Hashes are part of the stored format and are the same on every machine.
 //!
 //! **Reference.** Y. Collet, *XXH3*, <https://github.com/Cyan4973/xxHash>; Y. Wang, D. Diego Barrientos, W. Yi, *wyhash*,
 //! <https://github.com/wangyi-fudan/wyhash> (multiplying words with each other); D. Lemire, "Fast random
@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use crate::fixed;
 use crate::symbols::Needle;
 
-/// The words of a short key.
+/// Words of a short key.
 pub(crate) const WORDS: usize = 4;
 
 /// Odd numbers without pattern: digits of the golden ratio, π, e and √2.
@@ -41,7 +41,7 @@ impl Hash {
         Self::of_words(words, key.len(), seed)
     }
 
-    /// The same of a key with zeros behind it.
+    /// The hash of a padded key, without a branch on the end of its bytes.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -54,9 +54,8 @@ impl Hash {
         }
     }
 
-    /// Of the words of a key of so many bytes, zeros behind its end. No factor is known to who does not know the seed;
-    /// the length goes in where what it is added to depends on the seed: so no two keys have the same hash with every
-    /// seed.
+    /// The hash of a key of `length` bytes, given as words padded with zeros. Without the seed no factor is known.
+    /// The length is added to a value that depends on the seed, so no two keys collide under every seed.
     #[inline]
     fn of_words(words: [u64; WORDS], length: usize, seed: u64) -> Self {
         let [a, b, c, d] = words;
@@ -64,7 +63,7 @@ impl Hash {
         let first = fold(u128::from(first.0) * u128::from(first.1));
         let sized = first.wrapping_add((length as u64).wrapping_mul(E));
         let product = u128::from(c ^ sized) * u128::from(d ^ ROOT.wrapping_add(seed));
-        // The upper half alone would be below the second factor.
+        // The upper half alone would be less than the second factor.
         Self(product ^ product << 64)
     }
 
@@ -73,13 +72,13 @@ impl Hash {
         Self(xxh3_128_with_seed(key, seed))
     }
 
-    /// The bucket, of so many.
+    /// The bucket, out of `buckets`.
     #[inline]
     pub(super) fn bucket(self, buckets: u32) -> u32 {
         scale(high(self.halves().0), buckets)
     }
 
-    /// A signature of so many bits, at most 32.
+    /// A signature of `bits` bits, at most 32.
     #[inline]
     pub(super) fn signature(self, bits: u32) -> u64 {
         self.halves().0 & fixed::mask(bits)
@@ -99,7 +98,7 @@ impl Hash {
         vertices
     }
 
-    /// Something that all of the keys have a part in.
+    /// A number that depends on all keys.
     pub(super) fn digest(hashes: impl Iterator<Item = Self>) -> u64 {
         hashes.fold(0, |sum, hash| sum.wrapping_add(hash.halves().1))
     }
@@ -179,7 +178,7 @@ mod tests {
         }
     }
 
-    /// Buckets, signatures and vertices are as even as chance makes them.
+    /// Buckets, signatures and vertices are as evenly distributed as random ones.
     #[test]
     fn words_and_numbers_are_spread_evenly() {
         for prefix in ["", "0123456789abcde", "0123456789abcdef01234567"] {

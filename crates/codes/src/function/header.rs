@@ -1,10 +1,9 @@
 //! The header of a function and the directory of its buckets.
 //!
-//! What does not live here: the cells, which are numbers of one width ([`crate::fixed`]) after the
-//! directory.
+//! The cells are numbers of one width ([`crate::fixed`]) after the directory.
 //!
-//! **Invariant.** Whatever the header says fits the length of the bytes. An entry of the directory
-//! that [`super::build`] did not write is some place and some seed.
+//! **Invariant.** The length of the bytes agrees with the header. A directory entry may have any contents if
+//! [`super::build`] did not write it.
 
 use super::hash::Hash;
 use super::{Buckets, FunctionError, SIGNATURE_MAX, Scheme};
@@ -16,12 +15,12 @@ const MAGIC: [u8; 4] = *b"CRVF";
 const VERSION: u8 = 2;
 /// Bits of the seed of a bucket.
 pub(super) const SEED_BITS: u32 = 8;
-/// Beside the cells a key: its buckets are in the order of the keys.
+/// Flag in the byte of cells per key: buckets are in the order of the keys.
 const ORDERED: u8 = 0x80;
-/// An entry is read from eight bytes, wherever it begins in the first of them.
+/// An entry fits into eight bytes, at any bit offset in the first byte.
 const ENTRY_MAX: u32 = 57;
 
-/// What the first bytes say, and what follows from it.
+/// The parsed header, and derived values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Header {
     pub(super) scheme: Scheme,
@@ -94,7 +93,7 @@ impl Header {
         self.bucket::<K>(bytes, bucket).vertices(hash)
     }
 
-    /// What the directory says of a bucket.
+    /// The directory entry of a bucket.
     #[inline]
     pub(super) fn bucket<const K: usize>(&self, bytes: &[u8], bucket: usize) -> Bucket {
         Bucket::new::<K>([bucket, bucket + 1].map(|bucket| self.entry(bytes, bucket)))
@@ -115,7 +114,7 @@ impl Header {
         sum & fixed::mask(width)
     }
 
-    /// Where the cells of a bucket begin, and its seed below.
+    /// Start of the cells of a bucket, with its seed in the lower bits.
     #[inline]
     pub(super) fn entry(&self, bytes: &[u8], bucket: usize) -> u64 {
         let directory = bytes.get(LENGTH..self.cells_start).unwrap_or_default();
@@ -123,7 +122,7 @@ impl Header {
     }
 }
 
-/// Where the cells of a bucket begin, how many a part of them has, and its seed.
+/// First cell of a bucket, number of cells per part, and seed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Bucket {
     first: usize,
@@ -132,7 +131,7 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    /// From its entry in the directory and the next.
+    /// Parses its entry in the directory, given the next one too.
     #[inline]
     pub(super) fn new<const K: usize>(entries: [u64; 2]) -> Self {
         let [first, next] = entries.map(|entry| entry >> SEED_BITS);
@@ -143,7 +142,7 @@ impl Bucket {
         }
     }
 
-    /// The cells of a key that is in it.
+    /// The cells of a key in this bucket.
     #[inline]
     pub(super) fn vertices<const K: usize>(self, hash: Hash) -> [usize; K] {
         let edge = hash.edge::<K>(self.seed, self.part);
@@ -151,7 +150,7 @@ impl Bucket {
     }
 }
 
-/// The eight bytes from `at` on, zeros after the end, which is far from most.
+/// The eight bytes from `at` on, padded with zeros in the rare case at the end.
 #[inline]
 fn window(cells: &[u8], at: usize) -> u64 {
     match cells.get(at..at.wrapping_add(8)).and_then(|rest| rest.first_chunk()) {
@@ -165,7 +164,7 @@ fn window_at_end(cells: &[u8], at: usize) -> u64 {
     fixed::eight(cells, at)
 }
 
-/// A solved function, in the words of the format.
+/// A solved function, ready to be written.
 pub(super) struct Solved {
     pub(super) scheme: Scheme,
     pub(super) buckets: Buckets,
@@ -197,7 +196,7 @@ impl Solved {
     }
 }
 
-/// [`fixed::bytes`] of numbers that a header names: here nothing overflows.
+/// [`fixed::bytes`] of the numbers in a header, without overflow.
 fn bytes_of(count: u64, width: u32) -> u64 {
     (count * u64::from(width)).div_ceil(8)
 }

@@ -1,19 +1,16 @@
 //! Static functions: from *n* byte strings to numbers of *b* bits, without the byte strings.
 //!
-//! What lives here: [`build`], which makes the bytes of a function from its keys and values;
-//! [`Function`], which reads them where they lie, in memory or in a mapped file; [`Ranks`], the
-//! function from a sorted list of terms to their places in it; [`build_ordered`] and [`OrderedFunction`], which
-//! is asked within 512 neighbouring keys. What does not: files and checksums
-//! (the caller's), and the keys: asked for a byte string that is no key, a function answers anything,
-//! unless it is signed.
+//! What lives here: [`build`] creates the bytes of a function from its keys and values; [`Function`] reads them in
+//! memory or in a mapped file; [`Ranks`] maps a sorted list of terms to their positions. [`build_ordered`] and
+//! [`OrderedFunction`] look up a key among 512 neighbouring keys. Callers handle files and checksums. Keys are not
+//! stored: for an unknown key a function returns anything, unless it is signed.
 //!
-//! **How.** A key is hashed to *k* cells of an array, and its value is the exclusive or of what they
-//! hold. To find contents for which that is true is to solve *n* linear equations over the field of
-//! two elements; each key is an edge of *k* vertices in a random hypergraph. If some edge has a vertex
-//! that no other edge has, that cell can make its equation true whatever the others hold: the edge
-//! is set aside, which may free others (peeling, `peel.rs`). Where edges are left that peeling does not
-//! reach, their equations are eliminated by Gauss (`gauss.rs`). A system without solution is tried
-//! again with the next seed.
+//! **How.** A key is hashed to *k* cells of an array, and its value is the exclusive or of these cells. Finding
+//! the contents means solving *n* linear equations over the field of two elements. Each key is an edge of *k*
+//! vertices in a random hypergraph. If a vertex belongs to one edge only, its cell can satisfy that equation
+//! whatever the others contain. The edge is removed, which may free others (peeling, `peel.rs`). Equations that
+//! peeling does not reach are solved by Gaussian elimination (`gauss.rs`). If a system has no solution, the next
+//! seed is tried.
 //!
 //! | [`Scheme`] | *k* | cells a key | by | at most solvable at |
 //! |---|---|---|---|---|
@@ -21,14 +18,13 @@
 //! | `Peeled3` | 3 | 1.23 | peeling | 1.222 |
 //! | `Gauss4` | 4 | 1.04 | peeling, then elimination, in buckets of some 512 keys | 1.024 |
 //!
-//! A cell has *b* bits. The buckets of `Gauss4` keep elimination, which is cubic, cheap; each of them
-//! has a seed of its own.
+//! A cell has *b* bits. Elimination is cubic; the buckets of `Gauss4`, each with its own seed, keep it cheap.
 //!
-//! **Signed.** With *s* further bits a cell, a hash of the key stands beside its value. A byte string
-//! that is no key is then taken for one with probability 2^–*s*. With *b* = 0 that is a set.
+//! **Signed.** With *s* further bits per cell, a hash of the key is stored beside its value. An unknown key is
+//! then accepted with probability 2^–*s* only. With *b* = 0 the function is a set.
 //!
-//! **Invariant.** For the keys it was built from, a function gives their values. Bytes that [`build`]
-//! did not write are refused or give some answers, and never a panic.
+//! **Invariant.** A function returns the values of the keys that it was built from. Bytes that [`build`] did not
+//! write are refused or give some answer, without a panic.
 //!
 //! **Format.** `docs/formats/function.md`.
 //!
@@ -66,13 +62,13 @@ use crate::fixed;
 use hash::Hash;
 use header::Header;
 
-/// The most keys.
+/// Largest number of keys.
 pub const KEYS_MAX: u64 = 1 << 30;
-/// The most bits of a signature.
+/// Largest number of bits of a signature.
 pub const SIGNATURE_MAX: u32 = 32;
 
-/// How many keys a bucket has, on the average or in order, if there is more than one: where elimination and the
-/// directory cost about as little as they can together.
+/// Keys per bucket, on average or exactly in order, if there are several buckets. Chosen to minimise the total
+/// cost of elimination and directory.
 pub const BUCKET_KEYS: usize = 512;
 
 /// How the equations are made and solved.
@@ -82,13 +78,13 @@ pub enum Scheme {
     Peeled2,
     /// Three cells a key, 1.23 times the space: the quickest to build.
     Peeled3,
-    /// Four cells a key, 1.04 times the space: the smallest, and quick to ask, since the cells of a
-    /// key lie close together.
+    /// Four cells a key, 1.04 times the space: the smallest, with fast lookups, because the cells of a key are
+    /// close together.
     Gauss4,
 }
 
 impl Scheme {
-    /// All of them.
+    /// All schemes.
     pub const ALL: [Self; 3] = [Self::Peeled2, Self::Peeled3, Self::Gauss4];
 
     /// *k*, which is also the number of the scheme in the format.
@@ -100,7 +96,7 @@ impl Scheme {
         }
     }
 
-    /// How many buckets `keys` keys, of which there are at most [`KEYS_MAX`], are spread over.
+    /// Number of buckets for at most [`KEYS_MAX`] keys.
     fn buckets(self, keys: u64) -> u32 {
         match self {
             Self::Peeled2 | Self::Peeled3 => 1,
@@ -112,35 +108,35 @@ impl Scheme {
     }
 }
 
-/// Which bucket a key is in.
+/// How keys are assigned to buckets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Buckets {
-    /// That of its hash.
+    /// By their hash.
     ByHash,
-    /// That of its place in the order of the keys, which whoever asks must know.
+    /// By their position in order, which a lookup must know.
     InOrder,
 }
 
-/// Why there is no such function.
+/// Why a function cannot be built or read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FunctionError {
-    /// A key has one value.
+    /// A key occurs twice.
     #[error("duplicate key at position {position}, counted from zero")]
     Duplicate {
-        /// Which key, in the order given.
+        /// Position of the second occurrence.
         position: u64,
     },
-    /// Ranks are of terms in ascending order of bytes.
+    /// Terms must be strictly ascending as bytes.
     #[error("term {position}, counted from zero, is not greater than the previous one")]
     Unsorted {
-        /// Which term.
+        /// Position of the term.
         position: u64,
     },
     /// Split the keys.
     #[error("more than {KEYS_MAX} keys")]
     TooManyKeys,
-    /// Smaller values, or a shorter signature.
+    /// Use smaller values or a shorter signature.
     #[error(
         "values of {width} bits and signatures of {signature} bits are too wide: at most 64 bits \
          together, and {SIGNATURE_MAX} for signatures"
@@ -151,15 +147,15 @@ pub enum FunctionError {
         /// Bits of a signature.
         signature: u32,
     },
-    /// No seed gives equations with a solution. That does not happen by chance.
+    /// No seed gives solvable equations. This does not happen by chance.
     #[error("no seed fits these keys")]
     NoSeed,
     /// These bytes were not written by [`build`], or not by this version.
     #[error("not a static function: {what} at byte {offset}")]
     Damaged {
-        /// What is not as it should be.
+        /// The problem.
         what: &'static str,
-        /// Where.
+        /// Offset in the bytes.
         offset: u64,
     },
 }
@@ -172,7 +168,7 @@ pub struct Function<D> {
 }
 
 impl<D: AsRef<[u8]>> Function<D> {
-    /// Reads and checks the header; the rest is not touched, however long.
+    /// Reads and checks the header only.
     pub fn open(bytes: D) -> Result<Self, FunctionError> {
         let header = Header::read(bytes.as_ref())?;
         if header.in_buckets != Buckets::ByHash {
@@ -181,8 +177,8 @@ impl<D: AsRef<[u8]>> Function<D> {
         Ok(Self { header, bytes })
     }
 
-    /// The value of `key`. `None` if it is no key, as far as a signature can tell; a function without
-    /// signature gives some value for everything.
+    /// The value of `key`; `None` for an unknown key, as far as the signature can tell. Without signature, every
+    /// key gets some value.
     #[inline]
     pub fn get(&self, key: &[u8]) -> Option<u64> {
         if self.header.keys == 0 {
@@ -201,27 +197,27 @@ impl<D: AsRef<[u8]>> Function<D> {
         Some(cell & fixed::mask(width))
     }
 
-    /// How many keys it was built from.
+    /// Number of keys.
     pub fn len(&self) -> u64 {
         self.header.keys
     }
 
-    /// Whether it was built from no keys.
+    /// Returns whether it has no keys.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The bits of a value.
+    /// Bits of a value.
     pub fn width(&self) -> u32 {
         self.header.width
     }
 
-    /// The bits of a signature, 0 if there is none.
+    /// Bits of a signature; 0 without signatures.
     pub fn signature(&self) -> u32 {
         self.header.signature
     }
 
-    /// How it was built.
+    /// The scheme.
     pub fn scheme(&self) -> Scheme {
         self.header.scheme
     }

@@ -1,11 +1,9 @@
-//! [`OrderedFunction`]: a static function of keys in order, of which whoever asks knows where about they would be.
+//! [`OrderedFunction`]: a static function of ordered keys for callers that know the bucket of a key.
 //!
-//! Among sorted keys a short search tells the 512 that a key may be one of. A function that is asked within these
-//! alone needs fewer bits for its values, and its cells lie in fewer lines of memory.
+//! A short search in the sorted keys finds the bucket, the 512 keys that may contain a key; the caller does that.
+//! Within a bucket, values need fewer bits, and the cells span fewer cache lines.
 //!
-//! What does not live here: the search.
-//!
-//! **Invariant.** As for [`super::Function`], for each bucket by itself.
+//! **Invariant.** Each bucket is like a [`super::Function`] of its own.
 
 use super::hash::Hash;
 use super::header::{Bucket, Header};
@@ -18,12 +16,12 @@ use crate::symbols::Needle;
 #[derive(Debug, Clone)]
 pub struct OrderedFunction<D> {
     header: Header,
-    /// Its directory: what it says of a bucket follows from two entries, and these are short.
+    /// The decoded directory. A bucket needs two entries.
     entries: Box<[u64]>,
     bytes: D,
 }
 
-/// A question: the cells of a key, and the signature that they should have.
+/// A lookup: the cells of a key, and its expected signature.
 #[derive(Debug, Clone, Copy)]
 pub struct Probe {
     vertices: [usize; 4],
@@ -31,7 +29,7 @@ pub struct Probe {
 }
 
 impl<D: AsRef<[u8]>> OrderedFunction<D> {
-    /// Reads and checks the header, and reads the directory of buckets; the cells are not touched, however many.
+    /// Reads and checks the header, and reads the directory. Does not read the cells.
     pub fn open(bytes: D) -> Result<Self, FunctionError> {
         let header = Header::read(bytes.as_ref())?;
         if header.in_buckets != Buckets::InOrder || header.scheme.cells_a_key() != 4 {
@@ -42,17 +40,17 @@ impl<D: AsRef<[u8]>> OrderedFunction<D> {
         Ok(Self { header, entries, bytes })
     }
 
-    /// How many keys it was built from.
+    /// Number of keys.
     pub fn len(&self) -> u64 {
         self.header.keys
     }
 
-    /// Whether it was built from no keys.
+    /// Returns whether it has no keys.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Where the value of `key` is, if it is a key of that bucket.
+    /// Starts a lookup of `key` in a bucket.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -60,13 +58,13 @@ impl<D: AsRef<[u8]>> OrderedFunction<D> {
     )]
     pub fn probe(&self, bucket: usize, key: Needle<'_>) -> Probe {
         let hash = Hash::of_needle(key, self.header.seed);
-        // What is no bucket leads anywhere.
+        // An invalid bucket gives any result.
         let entries = self.entries.get(bucket..).and_then(|entries| entries.first_chunk());
         let vertices = Bucket::new::<4>(*entries.unwrap_or(&[0; 2])).vertices(hash);
         Probe { vertices, signature: hash.signature(self.header.signature) }
     }
 
-    /// Asks for the memory that [`OrderedFunction::value`] of the same probe reads.
+    /// Prefetches the memory that [`OrderedFunction::value`] reads for this probe.
     #[inline]
     pub fn prefetch(&self, probe: &Probe) {
         let width = (self.header.width + self.header.signature) as usize;
@@ -77,7 +75,7 @@ impl<D: AsRef<[u8]>> OrderedFunction<D> {
         }
     }
 
-    /// The value; `None` if the key is none of its bucket, as far as the signature can tell.
+    /// The value; `None` if the bucket does not have the key, as far as the signature can tell.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

@@ -1,34 +1,33 @@
-//! Peeling a hypergraph: edges that have a vertex for themselves are taken away, one after the other.
+//! Peeling a hypergraph: removes edges that have a vertex of their own, one after the other.
 //!
-//! What is left, the 2-core, is the same in whatever order they are taken. It is empty almost surely
-//! if there are more than 1.222 vertices an edge of three; for graphs (edges of two) it is empty
-//! if there is no cycle, which with 2.09 vertices an edge has a probability of about 0.3.
+//! The remaining edges, the 2-core, do not depend on the order of removal. With more than 1.222 vertices per edge
+//! of three vertices, the 2-core is empty almost surely. For graphs (edges of two vertices) it is empty if there
+//! is no cycle. With 2.09 vertices per edge that has a probability of about 0.3.
 //!
-//! **Invariant.** Each edge that is taken stands with a vertex that none of the edges after it
-//! has, nor one that is left. So the equations can be made true from the last edge to the first,
-//! each by the cell of its vertex.
+//! **Invariant.** Each removed edge has a vertex that belongs to no later edge and to no remaining edge. So the
+//! equations can be satisfied from the last edge to the first, each by the cell of its vertex.
 //!
 //! **Reference.** M. Molloy, "Cores in random hypergraphs and Boolean formulas", Random Structures &
 //! Algorithms 27(1), 2005; D. Belazzougui, P. Boldi, G. Ottaviano, R. Venturini, S. Vigna,
 //! "Cache-oblivious peeling of random hypergraphs", DCC 2014 (edges kept as their exclusive or).
 
-/// An edge that was taken away.
+/// A removed edge.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peeled {
     pub(super) edge: u32,
-    /// The vertex that was its own.
+    /// Its own vertex.
     pub(super) vertex: u32,
 }
 
-/// The edges of a vertex: how many, and the exclusive or of their numbers, which is the number of the
-/// last one once there is only one.
+/// The edges of a vertex: their count, and the exclusive or of their numbers. With one edge left, that is its
+/// number.
 #[derive(Debug, Clone, Copy, Default)]
 struct Incidence {
     degree: u32,
     edges: u32,
 }
 
-/// The edges that can be taken away, in the order in which they are.
+/// Returns the edges that can be removed, in the order of removal.
 pub(super) fn peel<const K: usize>(edges: &[[u32; K]], vertices: usize) -> Vec<Peeled> {
     let mut incidences = vec![Incidence::default(); vertices];
     for (edge, ends) in (0..).zip(edges) {

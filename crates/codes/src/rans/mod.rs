@@ -7,10 +7,9 @@
 //! pop(x)     = s, f · (x >> d) + (x mod 2ᵈ) – c      where x mod 2ᵈ is a slot of s
 //! ```
 //!
-//! so that *x* grows by log₂(2ᵈ / *f*) bits, the information of *s*, and what was pushed last is
-//! popped first. [`Frequencies`] has the slots and the two functions, exactly as above; [`Model`]
-//! is the code for numbers made of them, with states that give off 16 bits whenever they would
-//! outgrow 32 (`model.rs`).
+//! so that *x* grows by log₂(2ᵈ / *f*) bits, the information of *s*. Symbols are popped in reverse order.
+//! [`Frequencies`] has the slots and these two functions. [`Model`] is a code for numbers built on them; its
+//! states move 16 bits to the output before they would exceed 32 bits (`model.rs`).
 //!
 //! **Implied distribution.** Whatever the frequencies are.
 //! **Reference.** J. Duda, "Asymmetric numeral systems: entropy coding combining speed of Huffman
@@ -18,23 +17,23 @@
 //! using byte-aligned ANS coding and two-dimensional contexts", WSDM 2018, for numbers as bucket and
 //! lower bits; F. Giesen, "Interleaved entropy coders", 2014.
 //!
-//! **Invariant.** The frequencies of a table sum to 2ᵈ, and a symbol that has a weight has a slot.
+//! **Invariant.** The frequencies of a table sum to 2ᵈ, and every symbol with a nonzero weight has a slot.
 
 mod model;
 
 pub use model::{INTERLEAVED_MIN, LOMAX_CLASS_MAX, Model};
 
-/// The most slots, as a power of two.
+/// Largest number of slots, as a power of two.
 pub const BITS_MAX: u32 = 16;
 
-/// Why there are no frequencies for these weights.
+/// Why weights have no frequencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrequenciesError {
-    /// Nothing to be coded.
+    /// All weights are zero.
     #[error("no symbol has a weight")]
     NoWeight,
-    /// Every symbol needs a slot.
+    /// There are more symbols than slots.
     #[error("{symbols} symbols need a slot each, but there are only {slots} slots")]
     TooFewSlots {
         /// Symbols with a weight.
@@ -42,7 +41,7 @@ pub enum FrequenciesError {
         /// 2ᵈ.
         slots: usize,
     },
-    /// More than [`BITS_MAX`] bits.
+    /// The table would have more than 2^[`BITS_MAX`] slots.
     #[error("2^{bits} slots are too many: the maximum is 2^{BITS_MAX}")]
     TooManySlots {
         /// *d*.
@@ -50,7 +49,7 @@ pub enum FrequenciesError {
     },
 }
 
-/// How many of 2ᵈ slots each symbol has, and where they start.
+/// The number of slots of each symbol, and its first slot, of 2ᵈ in total.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frequencies {
     bits: u32,
@@ -59,9 +58,9 @@ pub struct Frequencies {
 }
 
 impl Frequencies {
-    /// Shares 2^`bits` slots out among symbols in proportion to their weights: each to the nearest,
-    /// but at least one; where the sum is then not right, slots are given or taken where that costs
-    /// the fewest bits. A symbol of weight zero has none.
+    /// Distributes 2^`bits` slots among symbols in proportion to their weights, rounded to the nearest and at
+    /// least one. Then slots are added or removed where that costs the fewest bits, until the sum is right. A
+    /// symbol of weight zero gets no slot.
     pub fn quantise(weights: &[u64], bits: u32) -> Result<Self, FrequenciesError> {
         if bits > BITS_MAX {
             return Err(FrequenciesError::TooManySlots { bits });
@@ -85,7 +84,7 @@ impl Frequencies {
         Ok(Self::new(frequencies, bits))
     }
 
-    /// The table of frequencies that sum to 2^`bits`.
+    /// The table of frequencies, which must sum to 2^`bits`.
     fn new(frequencies: Vec<u32>, bits: u32) -> Self {
         let mut next = 0;
         let start = |&frequency: &u32| {
@@ -97,7 +96,7 @@ impl Frequencies {
         Self { bits, slots: frequencies, starts }
     }
 
-    /// How many slots each symbol has.
+    /// Number of slots of each symbol.
     pub fn frequencies(&self) -> &[u32] {
         &self.slots
     }
@@ -107,7 +106,7 @@ impl Frequencies {
         &self.starts
     }
 
-    /// Pushes `symbol` on `x`; `None` if it has no slot, or if the result exceeds 64 bits.
+    /// Pushes `symbol` onto `x`. Returns `None` if it has no slot, or if the result exceeds 64 bits.
     pub fn push(&self, x: u64, symbol: usize) -> Option<u64> {
         let frequency = u64::from(*self.slots.get(symbol)?);
         let start = u64::from(*self.starts.get(symbol)?);
@@ -115,21 +114,21 @@ impl Frequencies {
         if quotient.leading_zeros() < self.bits {
             return None;
         }
-        // Below 2^d: it is in the lower bits, which the shift left free.
+        // The sum is below 2^d and fits into the bits that the shift cleared.
         Some((quotient << self.bits) + start + x % frequency)
     }
 
-    /// The symbol that was pushed last to make `x`, and what it was pushed on.
+    /// Pops the symbol that was pushed last. Returns it and the value before the push.
     pub fn pop(&self, x: u64) -> (usize, u64) {
         let slot = x & ((1 << self.bits) - 1);
-        // Of symbols that start at the same slot only the last one has any.
+        // Of symbols with the same start, only the last has any slots.
         let symbol = self.starts.partition_point(|&start| u64::from(start) <= slot) - 1;
         let (frequency, start) = (self.slots[symbol], self.starts[symbol]);
         (symbol, u64::from(frequency) * (x >> self.bits) + slot - u64::from(start))
     }
 }
 
-/// Gives or takes slots, one at a time, until there are as many as there should be.
+/// Adds or removes slots one at a time until the sum is right.
 fn settle(weights: &[u64], frequencies: &mut [u32], slots: u32) {
     #[expect(clippy::cast_precision_loss, reason = "to compare costs")]
     let cost = |at: usize, from: u32, to: u32| weights[at] as f64 * log_ratio(from, to);
@@ -151,13 +150,13 @@ fn settle(weights: &[u64], frequencies: &mut [u32], slots: u32) {
     }
 }
 
-/// The logarithm of `from` / `to`, neighbours from 1 on. It is 2 artanh((`from` – `to`) / (`from` + `to`)), summed by
-/// additions, multiplications and divisions alone: these, unlike a logarithm of the system, are the same on every
-/// machine, and so are the files that depend on them.
+/// The logarithm of `from` / `to`, which differ by one. Computed as 2 artanh((`from` – `to`) / (`from` + `to`))
+/// with additions, multiplications and divisions only. Unlike a logarithm of the system, these give the same
+/// result, and so the same files, on every machine.
 fn log_ratio(from: u32, to: u32) -> f64 {
     let ratio = (f64::from(from) - f64::from(to)) / (f64::from(from) + f64::from(to));
     let (mut power, mut sum) = (ratio, 0.0);
-    // At most 1/3 to the power of 37: nothing beside the first term.
+    // At most (1/3)³⁷, negligible beside the first term.
     for odd in (1..=37_u32).step_by(2) {
         sum += power / f64::from(odd);
         power *= ratio * ratio;

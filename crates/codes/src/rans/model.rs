@@ -1,34 +1,33 @@
 //! [`Model`]: numbers of 32 bits under rANS.
 //!
-//! A number is a bucket, which is coded by its frequency, and lower bits, which are as they are:
-//! numbers below 16 are buckets of their own, with no lower bits; of greater ones the bucket is the
-//! three highest bits and how many follow. Those are 128 buckets, and each has a slot at least, so
-//! that every number can be coded under every model. A model belongs to many blocks and is kept
-//! apart from them: [`Model::save`].
+//! A number is split into a bucket, which is coded by its frequency, and lower bits, which are stored. Numbers
+//! below 16 are buckets of their own without lower bits. The bucket of a greater number is its three highest bits
+//! and the count of the other bits. There are 128 buckets. Each has at least one slot, so every model can code
+//! every number. A model is shared by many blocks and stored separately: [`Model::save`].
 //!
-//! A block of *n* numbers is coded from the last to the first and read from the first to the last:
+//! The numbers of a block are coded from last to first, and read from first to last:
 //!
 //! | bytes | |
 //! |---|---|
-//! | prefix vbyte | of fewer than 512 numbers: twice the state, if there are no words; else twice the number of words and one |
+//! | prefix vbyte | for less than 512 numbers: twice the state if there are no words, otherwise twice the number of words plus one |
 //! | prefix vbyte | the state, if there are words |
-//! | prefix vbyte | from 512 on: the number of words |
-//! | 4 · 4 | four states, little-endian, of which number *i* uses *i* mod 4 |
-//! | 2 a word | 16 bits that a state gave off because it would have outgrown 32, little-endian |
-//! | any | the lower bits of the numbers, the lowest first, up to a whole byte |
+//! | prefix vbyte | for 512 numbers or more: the number of words |
+//! | 4 · 4 | four states, little-endian; number *i* uses state *i* mod 4 |
+//! | 2 each | words: the low 16 bits of a state that would have exceeded 32 bits, little-endian |
+//! | any | the lower bits of the numbers, lowest first, padded to a whole byte |
 //!
-//! A single state starts from 0 and takes no more than the symbols need: short lists stay short. It
-//! takes a word when it is below 2¹⁶ and there is one. Four states start from 2¹⁶ and are never less:
-//! they do not wait for each other, which is what makes long blocks fast.
+//! A single state starts from 0 and takes only the bits that the symbols need, so short lists stay short. It reads
+//! a word when it is below 2¹⁶ and a word is left. Four states start from 2¹⁶ and are never less. They are
+//! independent of each other, which makes long blocks fast.
 //!
-//! **Invariant.** What was coded ends where it started: the states, the words and the lower bits are
-//! used up, or the block is refused. On any bytes: no panic.
+//! **Invariant.** After a valid block, the states are back at their start, and all words and lower bits are used
+//! up. Any other block is refused. On any bytes: no panic.
 
 use crate::fixed::eight;
 use crate::rans::Frequencies;
 use crate::{Bits, Code as _, Delta, Histogram, Reader, prefix_vbyte};
 
-/// From so many numbers on a block has four states.
+/// Blocks of at least this size have four states.
 pub const INTERLEAVED_MIN: usize = 512;
 
 /// The greatest class of [`Model::lomax`].
@@ -37,42 +36,42 @@ pub const LOMAX_CLASS_MAX: u8 = 63;
 /// 2¹² slots.
 const BITS: u32 = 12;
 const SLOTS: usize = 1 << BITS;
-/// Numbers that are buckets of their own.
+/// Numbers below this are buckets of their own.
 const DIRECT: u32 = 16;
 const BUCKETS: usize = 128;
-/// States are at least this, except the single one before its first word.
+/// Lower bound of states, except of a single state without words.
 const LOW: u32 = 1 << 16;
 
-/// Frequencies of the magnitudes of numbers.
+/// Frequencies of the buckets of numbers.
 #[derive(Debug, Clone)]
 pub struct Model {
     frequencies: Frequencies,
-    /// For each slot: the frequency of its bucket less one, its place among the slots of the bucket
-    /// (12 bits each, from the lowest), and the bucket.
+    /// For each slot: the frequency of its bucket less one, its index in the bucket (12 bits each, from the
+    /// lowest), and the bucket.
     slots: Box<[u32; SLOTS]>,
-    /// What each bucket costs, in parts of 2⁻¹⁶ bits.
+    /// Cost of each bucket, in units of 2⁻¹⁶ bits.
     costs: Box<[u32; BUCKETS]>,
 }
 
 impl Model {
-    /// The model of numbers like those counted.
+    /// The model of the counted numbers.
     #[expect(clippy::missing_panics_doc, reason = "there are more slots than buckets")]
     pub fn new(histogram: &Histogram) -> Self {
         let mut weights = [0; BUCKETS];
         for (n, count) in histogram.iter() {
             weights[bucket(n).0] += count;
         }
-        // One slot for every bucket that does not occur, and not more.
+        // Exactly one slot for every bucket that does not occur.
         let weights = weights.map(|weight: u64| weight.saturating_mul(1 << 16).max(1));
         let frequencies = Frequencies::quantise(&weights, BITS).expect("more slots than buckets");
         Self::of(frequencies)
     }
 
-    /// The model of numbers of a Lomax distribution, P(*N* ≥ *n*) = (σ / (*n* + σ))², where σ, which is
-    /// also the mean, is 2 to the power of `class` / 2 – 4. It is the same on every machine.
+    /// The model of a Lomax distribution, P(*N* ≥ *n*) = (σ / (*n* + σ))². Its mean is σ = 2^(`class` / 2 – 4).
+    /// The model is the same on every machine.
     #[expect(clippy::missing_panics_doc, reason = "there are more slots than buckets")]
     pub fn lomax(class: u8) -> Self {
-        // σ in sixteenths; 181 / 128 is the root of two.
+        // σ in sixteenths; 181 / 128 approximates √2.
         let class = class.min(LOMAX_CLASS_MAX);
         let half = class / 2;
         let sigma = if class.is_multiple_of(2) { 1 << half } else { (181_u128 << half) / 128 };
@@ -100,20 +99,20 @@ impl Model {
         Self { frequencies, slots, costs: Box::new(costs) }
     }
 
-    /// How many bits this model means a number to take: –log₂ of its intended probability.
+    /// Cost of a number in bits: –log₂ of its probability.
     pub fn bits(&self, n: u32) -> f64 {
         let (bucket, lower) = bucket(n);
         f64::from(lower) + f64::from(self.costs[bucket]) / f64::from(1 << 16)
     }
 
-    /// The same in parts of 2⁻¹⁶ bits, computed in whole numbers.
+    /// Cost of a number in units of 2⁻¹⁶ bits, computed with integers.
     #[inline]
     pub fn cost(&self, n: u32) -> u64 {
         let (bucket, lower) = bucket(n);
         (u64::from(lower) << 16) + u64::from(self.costs[bucket])
     }
 
-    /// Appends the model itself: the frequencies, less one, in [`Delta`], up to a whole byte.
+    /// Appends the model: the frequencies, less one, in [`Delta`], padded to a whole byte.
     pub fn save(&self, out: &mut Vec<u8>) {
         let mut bits = Bits::default();
         for &frequency in &self.frequencies.slots {
@@ -122,8 +121,8 @@ impl Model {
         out.extend_from_slice(bits.as_bytes());
     }
 
-    /// Reads a model that was saved, and advances `input` behind it; `None`, and `input` as it was,
-    /// if the bytes are none.
+    /// Reads a saved model and advances `input`. Returns `None`, and leaves `input` unchanged, if the bytes are
+    /// invalid.
     pub fn load(input: &mut &[u8]) -> Option<Self> {
         let mut reader = Reader::new(input);
         let (mut frequencies, mut left) = (Vec::with_capacity(BUCKETS), 1 << BITS);
@@ -164,7 +163,7 @@ impl Model {
         write_lower(numbers, out);
     }
 
-    /// Pushes a bucket on a state, which gives off a word before if it has to.
+    /// Pushes a bucket onto a state. Moves a word to the output before that if needed.
     fn push(&self, state: &mut u32, bucket: usize, words: &mut Vec<u16>) {
         let frequency = u64::from(self.frequencies.slots[bucket]);
         if u64::from(*state) >= frequency << (u32::BITS - BITS) {
@@ -176,8 +175,8 @@ impl Model {
         *state = pushed.and_then(|state| u32::try_from(state).ok()).expect("made small enough");
     }
 
-    /// Reads one block of as many numbers as `out` holds, and advances `input` behind it. `None`,
-    /// with `input` as it was and anything in `out`, if the bytes are no such block.
+    /// Reads a block that fills `out`, and advances `input`. Returns `None`, with `input` unchanged and anything
+    /// in `out`, if the bytes are invalid.
     pub fn read(&self, input: &mut &[u8], out: &mut [u32]) -> Option<()> {
         if out.is_empty() {
             return Some(());
@@ -245,7 +244,7 @@ impl Model {
         (states == [LOW; 4] && words.is_empty()).then_some(())
     }
 
-    /// Reads a number from each state, four at most.
+    /// Reads one number from each state, at most four.
     #[inline]
     fn read_group(
         &self,
@@ -260,7 +259,7 @@ impl Model {
             let bucket = self.pop(state);
             let [first, second, ..] = window.to_le_bytes();
             let filled = *state << 16 | u32::from(u16::from_le_bytes([first, second]));
-            // Written so that no branch is needed: half of them would be foreseen wrongly.
+            // Branch-free: half of the branches would be mispredicted.
             let takes = *state < LOW;
             *state = if takes { filled } else { *state };
             window = if takes { window >> 16 } else { window };
@@ -282,10 +281,10 @@ impl Model {
     }
 }
 
-/// log₂ of a number from 1 to 2¹², in parts of 2⁻¹⁶, rounded down: a bit at a time, by squaring.
+/// log₂ of a number from 1 to 2¹², in units of 2⁻¹⁶, rounded down. Computed bit by bit, by squaring.
 fn log2(n: u32) -> u32 {
     let whole = n.max(1).ilog2();
-    // From 1 to 2, with 30 digits behind the point.
+    // A fixed-point number from 1 to 2, with 30 fractional bits.
     let mut rest = (u64::from(n.max(1)) << 30) >> whole;
     let mut log = whole;
     for _ in 0..16 {
@@ -297,7 +296,7 @@ fn log2(n: u32) -> u32 {
     log
 }
 
-/// The bucket of a number, and how many lower bits it has there.
+/// The bucket of a number, and its number of lower bits.
 #[inline]
 fn bucket(n: u32) -> (usize, u32) {
     if n < DIRECT {
@@ -307,7 +306,7 @@ fn bucket(n: u32) -> (usize, u32) {
     (((lower - 2) * 4 + (n >> lower) + DIRECT - 4) as usize, lower)
 }
 
-/// The least number of each bucket, and how many lower bits it has.
+/// The least number of each bucket, and the number of lower bits.
 const FIRST: [(u32, u32); BUCKETS] = {
     let mut first = [(0, 0); BUCKETS];
     let mut bucket: u32 = 0;
@@ -347,7 +346,7 @@ struct Lower<'a> {
 }
 
 impl<'a> Lower<'a> {
-    /// The number of `bucket` that has the next lower bits; zeros behind the end.
+    /// Reads the lower bits of a number in `bucket`; zeros after the end.
     #[inline]
     fn read(&mut self, bucket: usize) -> u32 {
         let (first, lower) = FIRST[bucket];
@@ -357,7 +356,7 @@ impl<'a> Lower<'a> {
         first + (u32::from_le_bytes(low) & ((1 << lower) - 1))
     }
 
-    /// What follows, if the bits were there and the rest of the last byte is zero.
+    /// Returns the rest of the input if all bits were present and the padding is zero.
     fn finish(&self) -> Option<&'a [u8]> {
         let (used, rest) = self.bytes.split_at_checked(self.bit.div_ceil(8))?;
         let spare = used

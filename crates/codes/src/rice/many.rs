@@ -1,21 +1,16 @@
-//! Writing many codewords at once, each under a parameter of its own.
+//! Writes many Rice codewords at once, each with its own parameter.
 //!
-//! Two codewords that stand side by side are made one by the processor's widest instructions, sixteen numbers at a
-//! time, and are then appended together; only where both are too long for one word, which is seldom, one after the
-//! other. Whatever the processor, the bits are the same.
-//!
-//! What does not live here: what a codeword is, and how one is appended.
-//!
-//! **Invariant.** The bytes are those of one [`Writer::write`] after the other.
+//! With AVX-512, sixteen numbers are coded together, and two neighbouring codewords are joined and appended at
+//! once. If the two are too long for one word, they are appended one after the other. The output does not depend
+//! on the processor.
 
 use super::{PARAMETER_MAX, Writer, parameter};
 
-/// The most bits that are appended together: with the seven that may be held before, a word is not full yet.
+/// Largest number of bits appended together: with seven held bits, they still fit into a word.
 #[cfg(target_arch = "x86_64")]
 const PUT_BITS_MAX: u32 = 56;
 
-/// Makes `out` for each of as many groups of numbers their [`parameter`]; `mean` says what they sum up to and how many
-/// there are.
+/// Computes the [`parameter`] of each group of numbers; `mean` returns the sum and the count of a group.
 #[inline]
 #[cfg_attr(
     target_arch = "x86_64",
@@ -46,7 +41,7 @@ fn parameters_anyhow<T>(groups: &[T], mean: impl Fn(&T) -> (u32, u32), out: &mut
 }
 
 impl Writer<'_> {
-    /// Appends the codeword of each number under its parameter, of which the five lowest bits count.
+    /// Appends each number under its parameter; only the five lowest bits of a parameter count.
     ///
     /// # Panics
     /// If there are not as many parameters as numbers.
@@ -93,8 +88,8 @@ impl Writer<'_> {
     }
 }
 
-/// The codewords of sixteen numbers at the most, the first and the second of each two as one, and how many bits these
-/// have; the codewords are anything if there are more than fit.
+/// Codes at most sixteen numbers. Returns the codewords of each pair of numbers, joined, and their total width.
+/// Words with too great a width are invalid.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2")]
 #[inline]
@@ -111,9 +106,9 @@ fn pairs(numbers: &[u32], parameters: &[u8]) -> ([u64; 8], [u32; 8]) {
     };
     let missing = 16_usize.saturating_sub(numbers.len().min(parameters.len()));
     let there = u16::MAX.checked_shr(low(missing as u64)).unwrap_or(0);
-    // SAFETY: only as many numbers are read as there are.
+    // SAFETY: the mask selects existing numbers only.
     let n = unsafe { _mm512_maskz_loadu_epi32(there, numbers.as_ptr().cast()) };
-    // SAFETY: only as many bytes are read as there are.
+    // SAFETY: the mask selects existing bytes only.
     let k = unsafe { _mm_maskz_loadu_epi8(there, parameters.as_ptr().cast()) };
     let [five, most, too_wide] =
         [PARAMETER_MAX, QUOTIENT_MAX, PUT_BITS_MAX + 1].map(|n| _mm512_set1_epi32(n.cast_signed()));
@@ -121,13 +116,13 @@ fn pairs(numbers: &[u32], parameters: &[u8]) -> ([u64; 8], [u32; 8]) {
     let k = _mm512_and_si512(_mm512_cvtepu8_epi32(k), five);
     let quotient = _mm512_srlv_epi32(n, k);
     let is_long = _mm512_cmpge_epu32_mask(quotient, most);
-    // The lower bits and the one before them, which the zeros come before.
+    // The lower bits, and the one before them; the zeros of the quotient come first.
     let lower = _mm512_andnot_si512(_mm512_sllv_epi32(_mm512_set1_epi32(-1), k), n);
     let rest = _mm512_maskz_or_epi32(there, _mm512_slli_epi32::<1>(lower), one);
     let width = _mm512_add_epi32(_mm512_add_epi32(quotient, k), one);
     let width = _mm512_mask_mov_epi32(width, is_long, too_wide);
     let width = _mm512_maskz_mov_epi32(there, width);
-    // Of each two numbers the first is the lower half of 64 bits.
+    // The first number of each pair is the lower half of 64 bits.
     let half = _mm512_set1_epi64(0xffff_ffff);
     let first = _mm512_sllv_epi64(_mm512_and_si512(rest, half), _mm512_and_si512(quotient, half));
     let second =
@@ -137,9 +132,9 @@ fn pairs(numbers: &[u32], parameters: &[u8]) -> ([u64; 8], [u32; 8]) {
     let width = _mm512_add_epi64(first_width, _mm512_srli_epi64::<32>(width));
     let width = _mm512_cvtepi64_epi32(width);
     let (mut words, mut widths) = ([0; 8], [0; 8]);
-    // SAFETY: there is room for eight words.
+    // SAFETY: the array has room for eight words.
     unsafe { _mm512_storeu_epi64(words.as_mut_ptr().cast(), word) };
-    // SAFETY: and for eight widths.
+    // SAFETY: the array has room for eight widths.
     unsafe { _mm256_storeu_epi32(widths.as_mut_ptr().cast(), width) };
     (words, widths)
 }
@@ -153,7 +148,7 @@ mod tests {
         *state >> 8
     }
 
-    /// The bytes that `write` leaves behind others, and their bits held back so far.
+    /// Writes after some bytes and some held bits, and returns all bytes.
     fn written(before: u32, write: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
         let mut out = vec![0xa5; 3];
         let mut writer = Writer::new(&mut out);
@@ -164,7 +159,7 @@ mod tests {
         out
     }
 
-    /// Runs of all lengths up to some groups of sixteen, of short and of the longest codewords, from any bit on.
+    /// Runs of all lengths up to some groups of sixteen, with short and long codewords, from any bit offset.
     #[test]
     fn many_at_once_are_one_after_the_other() {
         let mut state = 1;
@@ -175,7 +170,7 @@ mod tests {
             for _ in 0..count {
                 let k = random(&mut state) % if kind == 0 { 32 } else { 9 };
                 let wide = random(&mut state) << 8 | random(&mut state) & 0xff;
-                // Quotients around the greatest, and such that two codewords have 56 or 57 bits.
+                // Quotients near the limit, and pairs of codewords with 56 or 57 bits.
                 let quotient =
                     [random(&mut state) % 4, random(&mut state) % 26, 19, 24][kind as usize];
                 let n = if random(&mut state).is_multiple_of(60) {

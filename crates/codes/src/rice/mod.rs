@@ -1,22 +1,21 @@
-//! Rice: Golomb with a modulus of 2ᵏ, where each number has a *k* that both sides know beforehand.
+//! Rice: Golomb with a modulus of 2ᵏ, where both sides know the *k* of each number from the context.
 //!
-//! What lives here: a [`Writer`] and a [`Reader`] of one run of numbers on bytes. What does not: how
-//! *k* is chosen, but for [`parameter`], which does it for a mean.
+//! What lives here: a [`Writer`] and a [`Reader`] of one run of numbers, and [`parameter`], which chooses *k* for
+//! a mean.
 //!
-//! A codeword is ⌊*n* / 2ᵏ⌋ zeros, a one, and the *k* lower bits of *n*; where there would be
-//! [`QUOTIENT_MAX`] zeros or more it is as many zeros and all 32 bits of *n*, so that no number takes
-//! more than 56 bits, however badly *k* suits it. Bits are filled from the lowest of each byte, and
-//! what is left of the last byte is zero.
+//! A codeword is ⌊*n* / 2ᵏ⌋ zeros, a one, and the *k* lower bits of *n*. If there would be [`QUOTIENT_MAX`] or
+//! more zeros, it is [`QUOTIENT_MAX`] zeros and all 32 bits of *n*. So no number takes more than 56 bits, even if
+//! *k* is a bad choice. Bits are filled from the lowest of each byte, and the padding of the last byte is zero.
 //!
-//! **Implied distribution.** Geometric, with *k* chosen a number.
+//! **Implied distribution.** Geometric, with *k* chosen per number.
 //! **Range.** [0 . . 2³²), with *k* from 0 to 31.
 //! **Length.** ⌊*n* / 2ᵏ⌋ + 1 + *k*, or 56.
 //! **Reference.** R. F. Rice, J. R. Plaunt, "Adaptive variable-length coding for efficient
 //! compression of spacecraft television data", IEEE Transactions on Communication Technology 19(6),
 //! 1971; S. W. Golomb, "Run-length encodings", IEEE Transactions on Information Theory 12(3), 1966.
 //!
-//! **Invariant.** One load of eight bytes holds a whole codeword. On any bytes: no panic, and a
-//! reader that went past the end says so when it finishes.
+//! **Invariant.** One load of eight bytes contains a whole codeword. On any bytes: no panic, and a reader that
+//! read past the end fails in [`Reader::finish`].
 
 mod many;
 
@@ -24,25 +23,25 @@ pub use many::parameters;
 
 use crate::fixed::{eight, mask};
 
-/// So many zeros mean that the number follows as it is.
+/// This number of zeros marks a number stored as it is.
 pub const QUOTIENT_MAX: u32 = 24;
 
 /// The greatest parameter.
 pub const PARAMETER_MAX: u32 = 31;
 
-/// The parameter for numbers of a geometric distribution whose mean is `sum` / `count`: the greatest
-/// *k* with 2ᵏ ≤ 0.693 times the mean, or 0.
+/// The parameter for a geometric distribution with the mean `sum` / `count`: the greatest *k* with 2ᵏ ≤ 0.693
+/// times the mean, or 0.
 #[inline]
 pub fn parameter(sum: u32, count: u32) -> u32 {
-    // 710 / 1024 is nearly ln 2. The logarithm of a quotient, without dividing: it is the difference of
-    // theirs, or one less.
+    // 710 / 1024 is nearly ln 2. The logarithm of the quotient, without a division: the difference of the
+    // logarithms, or one less.
     let (above, below) = (u64::from(sum) * 710, u64::from(count.max(1)) * 1024);
     let k = log2(above | 1).saturating_sub(log2(below));
     (k - u32::from(k > 0 && below << k > above)).min(PARAMETER_MAX)
 }
 
-/// The logarithm of a number from 1 to 2⁵² – 1, rounded down: the exponent of that number as a float. The oldest
-/// processors that there may be have an instruction for that which is faster than that for the highest bit.
+/// The binary logarithm of a number from 1 to 2⁵² – 1, rounded down: the exponent of the number as a float. On
+/// processors without a fast bit scan this is faster.
 #[inline]
 #[expect(clippy::cast_precision_loss, reason = "of 52 bits none is lost")]
 pub(crate) fn log2(n: u64) -> u32 {
@@ -50,24 +49,24 @@ pub(crate) fn log2(n: u64) -> u32 {
     ((n.cast_signed() as f64).to_bits() >> 52) as u32 - 1023
 }
 
-/// Appends codewords to bytes; the run is there when it is [finished](Writer::finish).
+/// Appends codewords to bytes. The run is complete after [`Writer::finish`].
 #[derive(Debug)]
 pub struct Writer<'a> {
-    /// What is behind `at` is not written yet, but in the way of none.
+    /// Bytes from `at` on are scratch space, truncated at the end.
     out: &'a mut Vec<u8>,
     at: usize,
-    /// Fewer than eight bits, which belong there.
+    /// Less than eight bits, to be written at `at`.
     held: u64,
     bits: u32,
 }
 
-/// The longest codeword, in bytes.
+/// Longest codeword in bytes.
 const CODEWORD_BYTES_MAX: usize = 7;
-/// So much room is made at a time.
+/// Extra bytes allocated when the buffer grows.
 const ROOM_BYTES: usize = 128;
 
 impl<'a> Writer<'a> {
-    /// Begins a run behind what is in `out`.
+    /// Begins a run at the end of `out`.
     pub fn new(out: &'a mut Vec<u8>) -> Self {
         Self { at: out.len(), out, held: 0, bits: 0 }
     }
@@ -94,7 +93,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Makes room for so many codewords, and for the eight bytes that the last is written with.
+    /// Makes room for this number of codewords, and for the eight bytes that `put` stores.
     #[inline]
     fn make_room(&mut self, codewords: usize) {
         let most = self.at + CODEWORD_BYTES_MAX * codewords + 8;
@@ -103,7 +102,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Appends the codeword of `n` under parameter `k` where there is room.
+    /// Appends the codeword of `n` under parameter `k`. There must be room.
     #[inline]
     fn put_number(&mut self, n: u32, k: u32) {
         let (n, quotient) = (u64::from(n), n >> k);
@@ -114,8 +113,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Appends `width` bits, 56 at most, where there is room for eight bytes. All of them are written, whether
-    /// they are bits of codewords or not: that is the same every time.
+    /// Appends at most 56 bits. There must be room for eight bytes. Always stores eight bytes, to avoid a branch.
     #[inline]
     fn put(&mut self, word: u64, width: u32) {
         let held = self.held | word << self.bits;
@@ -126,7 +124,7 @@ impl<'a> Writer<'a> {
         self.bits = bits % 8;
     }
 
-    /// Ends the run at a whole byte.
+    /// Ends the run, padded to a whole byte.
     pub fn finish(self) {
         self.out.truncate(self.at);
         self.out.extend_from_slice(&self.held.to_le_bytes()[..self.bits.div_ceil(8) as usize]);
@@ -141,12 +139,12 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of the run that `bytes` begin with.
+    /// A reader of the run at the start of `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, bit: 0 }
     }
 
-    /// The next number, which was written under parameter `k`; any number past the end.
+    /// Reads the next number under parameter `k`; past the end, any number.
     #[inline]
     pub fn read(&mut self, k: u32) -> u32 {
         let k = k & PARAMETER_MAX;
@@ -155,8 +153,8 @@ impl<'a> Reader<'a> {
         n
     }
 
-    /// Hands the next `count` numbers, all written under parameter `k`, to `visit`; as [`Reader::read`] does, but with one
-    /// load of memory for several of them.
+    /// Passes the next `count` numbers, all under parameter `k`, to `visit`. Like [`Reader::read`], but one load
+    /// serves several numbers.
     #[inline]
     pub fn each(&mut self, k: u32, count: usize, mut visit: impl FnMut(u32)) {
         self.each_while(k, count, |n| {
@@ -165,7 +163,7 @@ impl<'a> Reader<'a> {
         });
     }
 
-    /// The same up to the first number for which `visit` says no, included. Returns how many are left.
+    /// Passes numbers to `visit` until that returns `false`. Returns the number of the `count` numbers left.
     #[inline]
     pub fn each_while(
         &mut self,
@@ -181,7 +179,7 @@ impl<'a> Reader<'a> {
             let mut held = u64::BITS - offset;
             while left > 0 {
                 let (n, width) = codeword(window, k);
-                // Behind what is held there are only zeros.
+                // After the held bits there are only zeros.
                 if width > held {
                     break;
                 }
@@ -197,20 +195,19 @@ impl<'a> Reader<'a> {
         0
     }
 
-    /// Whether it has not gone past the end.
+    /// Returns whether it has not read past the end.
     #[inline]
     pub fn is_within(&self) -> bool {
         self.bit.div_ceil(8) <= self.bytes.len()
     }
 
-    /// How many bytes are left, at least in part.
+    /// Number of bytes left, including a partly read one.
     #[inline]
     pub fn rest(&self) -> usize {
         self.bytes.len().saturating_sub(self.bit / 8)
     }
 
-    /// What follows the run; `None` if it went past the end, or if the rest of its last byte is not
-    /// zero.
+    /// Returns the rest of the input; `None` if the reader is past the end, or if the padding is not zero.
     pub fn finish(self) -> Option<&'a [u8]> {
         let rest = self.bytes.get(self.bit.div_ceil(8)..)?;
         let padding = self.bytes.get(self.bit / 8).filter(|_| !self.bit.is_multiple_of(8));
@@ -218,7 +215,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The number that the lowest bits of a window are the codeword of under parameter `k`, and how many bits it takes.
+/// Decodes the codeword in the lowest bits of a window under parameter `k`. Returns the number and the width.
 #[inline]
 fn codeword(window: u64, k: u32) -> (u32, u32) {
     let quotient = (window | 1 << QUOTIENT_MAX).trailing_zeros();
@@ -230,7 +227,7 @@ fn codeword(window: u64, k: u32) -> (u32, u32) {
     }
 }
 
-/// The lower half: what is above is of bytes that no writer wrote.
+/// The lower half; the upper half is zero unless the input is invalid.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
 fn low(n: u64) -> u32 {
@@ -259,7 +256,7 @@ mod tests {
             writer.finish();
             out
         };
-        // Read from the lowest bit: 0 0 1, then 11.
+        // From the lowest bit: 0 0 1, then 11.
         assert_eq!(word(11, 2), [0b11100]);
         assert_eq!(word(0, 0), [1]);
         assert_eq!(word(23, 0), [0, 0, 0x80]);

@@ -1,5 +1,5 @@
-//! Static functions against the maps they were built from; unknown keys against the probability that
-//! is promised; sizes against the factors of the literature; bytes that nobody built.
+//! Static functions against the maps they were built from. Unknown keys against the promised probability, sizes
+//! against the literature, and invalid bytes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use proptest::prelude::*;
 
 const SIGNATURES: [u32; 4] = [0, 8, 16, 32];
 
-/// Builds and opens under every scheme with these signatures and asks for every key.
+/// Builds and opens the function under every scheme and looks up every key.
 fn check_model(model: &BTreeMap<Vec<u8>, u64>, signature: u32) {
     for scheme in Scheme::ALL {
         let pairs = model.iter().map(|(key, &value)| (key, value));
@@ -62,7 +62,7 @@ fn a_function_in_the_order_of_keys_is_asked_bucket_by_bucket() {
             strange += u64::from(ask(place / BUCKET_KEYS, &format!("{key}q")).is_some());
             let _ = ask(usize::MAX, &key);
         }
-        // One in eight, on the average.
+        // One in eight on average.
         assert!(strange * 8 <= count + 8 * 40, "{strange} of {count}");
         assert!(Function::open(&bytes[..]).is_err(), "that needs a bucket");
         let by_hash = function::build(Scheme::Gauss4, 3, numbered(count)).expect("different");
@@ -70,7 +70,7 @@ fn a_function_in_the_order_of_keys_is_asked_bucket_by_bucket() {
     }
     let twice = ["a", "b", "a"].into_iter().zip(0..);
     assert_eq!(function::build_ordered(0, twice), Err(FunctionError::Duplicate { position: 2 }),);
-    // In another bucket it is another key.
+    // A key may occur in several buckets.
     let pairs = (0..600_u64).map(|n| (format!("{}", n % 512), n / 512));
     let bytes = function::build_ordered(0, pairs.clone()).expect("different in each bucket");
     let function = OrderedFunction::open(&bytes[..]).expect("just built");
@@ -155,7 +155,7 @@ proptest! {
         }
         bytes.extend(&rest);
         ask(&bytes);
-        // As long as the header says, so that it is opened.
+        // Use the length from the header, so that opening succeeds.
         if let Some(length) = length_said(&bytes).filter(|&length| length < 1 << 20) {
             let filler = rest.iter().copied().chain([0xff]).cycle();
             bytes.extend(filler.take(length.saturating_sub(bytes.len())));
@@ -165,7 +165,7 @@ proptest! {
     }
 }
 
-/// A key, and behind it what a needle needs.
+/// A key with the padding of a needle.
 fn padded(key: &str) -> Vec<u8> {
     [key.as_bytes(), &[0; Needle::PADDING]].concat()
 }
@@ -174,7 +174,7 @@ fn needle(padded: &[u8]) -> Needle<'_> {
     Needle::new(padded, padded.len() - Needle::PADDING).expect("it is padded")
 }
 
-/// Nothing is known of the answers but that there are some.
+/// Looks up some keys and ignores the values.
 fn ask(bytes: &[u8]) {
     let Ok(function) = Function::open(bytes) else { return };
     for (key, _) in numbered(200) {
@@ -183,7 +183,7 @@ fn ask(bytes: &[u8]) {
     }
 }
 
-/// The length that a header asks for, computed from the page of the format.
+/// The length that a header implies, computed from the format's documentation.
 fn length_said(bytes: &[u8]) -> Option<usize> {
     let number = |at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
     let (keys, cells) = (number(8)?, number(24)?);
@@ -224,7 +224,7 @@ fn keys_that_begin_alike_are_told_apart() {
     check_model(&model, 16);
 }
 
-/// Keys picked so that they fall into one bucket of eight are hashed anew.
+/// Keys chosen to fall into one of eight buckets are hashed again.
 #[test]
 fn keys_picked_for_one_bucket_are_spread() {
     let hash = |key: &String| xxhash_rust::xxh3::xxh3_128_with_seed(key.as_bytes(), 0);
@@ -262,13 +262,13 @@ fn a_header_that_cannot_be_is_refused_with_its_place() {
     check(&bytes[..31], 0);
     check(&bytes[..bytes.len() - 1], bytes.len() as u64 - 1);
     check(&[&bytes[..], &[0]].concat(), bytes.len() as u64 + 1);
-    // Cells of no bits take no space, and so any number of them would.
+    // Cells of zero bits take no space, so any number of them would fit.
     let mut many = function::build(Scheme::Peeled2, 0, [("a", 0)].into_iter()).expect("one");
     many[24..32].copy_from_slice(&u64::MAX.to_le_bytes());
     check(&many, 24);
 }
 
-/// 2.09, 1.23 and less than 1.11 cells a key, with everything that is stored.
+/// At most 2.09, 1.23 and 1.11 cells a key, including all overhead.
 #[test]
 fn a_hundred_thousand_keys_take_the_space_of_the_literature() {
     const KEYS: u64 = 100_000;
@@ -284,8 +284,7 @@ fn a_hundred_thousand_keys_take_the_space_of_the_literature() {
     }
 }
 
-/// Of `trials` unknown keys, trials/2^s are taken for known; the bounds are five
-/// deviations away.
+/// About trials/2^s of `trials` unknown keys are accepted; the bounds are five deviations away.
 #[test]
 fn unknown_keys_are_recognised_but_for_one_in_two_to_the_signature() {
     const TRIALS: u64 = 200_000;
@@ -330,7 +329,7 @@ fn ranks_of_terms_out_of_order_are_refused() {
     }
 }
 
-/// Three terms have ranks of two bits, and no term has rank 3.
+/// Three terms have ranks of two bits; rank 3 is unused.
 #[test]
 fn a_rank_is_below_the_number_of_terms() {
     let bytes = Ranks::build(Scheme::Peeled2, 0, ["a", "b", "c"].iter()).expect("sorted");
@@ -354,7 +353,7 @@ fn the_example_of_the_page_is_what_is_written() {
     assert!(page.contains(&block), "the page should have\n{block}");
 }
 
-/// Written from the page alone.
+/// A lookup written from the documentation only.
 #[test]
 fn asking_as_the_page_says_gives_the_same() {
     for scheme in Scheme::ALL {
@@ -363,7 +362,7 @@ fn asking_as_the_page_says_gives_the_same() {
         for (key, _) in numbered(3200) {
             assert_eq!(by_the_page(&bytes, key.as_bytes()), function.get(key.as_bytes()));
         }
-        // Of any length.
+        // Keys of all lengths.
         let pairs = (0..70).map(|length| (vec![b'0' + length; length.into()], u64::from(length)));
         let bytes = function::build(scheme, 5, pairs.clone()).expect("different");
         let function = Function::open(&bytes[..]).expect("just built");

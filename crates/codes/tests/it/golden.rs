@@ -21,7 +21,7 @@ fn check_table(code: &dyn Code, table: &[&str]) {
     }
 }
 
-/// Both ends of every power of two, the smallest numbers, and the greatest.
+/// Both ends of every power of two, and the greatest number.
 fn boundaries(max: u64) -> impl Iterator<Item = u64> {
     (0..64).flat_map(|shift| [(1 << shift) - 1, 1 << shift]).filter(move |&n| n <= max).chain([max])
 }
@@ -41,7 +41,7 @@ fn gamma_matches_elias_1975() {
     }
 }
 
-/// The same paper.
+/// P. Elias, "Universal codeword sets and representations of the integers", 1975; here from zero.
 #[test]
 fn delta_matches_elias_1975() {
     check_table(
@@ -80,8 +80,8 @@ fn every_code_reaches_its_ends() {
     }
 }
 
-/// S. W. Golomb, "Run-length encodings", 1966, table 2, with the bits of the quotient turned around
-/// and the numbers as in R. Baeza-Yates, B. Ribeiro-Neto: the quotient in zeros.
+/// S. W. Golomb, "Run-length encodings", 1966, table 2. The quotient is in zeros, as in R. Baeza-Yates, B.
+/// Ribeiro-Neto, so its bits are inverted.
 #[test]
 fn golomb_matches_its_table() {
     check_table(&Golomb::new(1), &["1", "01", "001", "0001"]);
@@ -137,7 +137,7 @@ fn reduced_binary_is_binary_without_its_leading_one() {
     assert_eq!(reduced_binary::number(&long), None);
 }
 
-/// The table of the header, and both sides of each length, on bits and on bytes.
+/// The table in the module header, and both ends of each length, on bits and on bytes.
 #[test]
 fn prefix_vbyte_has_its_length_in_front() {
     let table: [(u64, &[u8]); 8] = [
@@ -166,7 +166,7 @@ fn prefix_vbyte_has_its_length_in_front() {
     }
 }
 
-/// On bits the codes of bytes have the same codewords as on bytes.
+/// Byte codes have the same codewords on bits as on bytes.
 #[test]
 fn byte_codes_are_the_same_on_bits() {
     for n in boundaries(u64::MAX) {
@@ -191,7 +191,7 @@ fn bits_are_what_their_text_says() {
     }
 }
 
-/// The examples of the DWARF standard (LEB128, unsigned), and both sides of each length.
+/// The examples of the DWARF standard (LEB128, unsigned), and both ends of each length.
 #[test]
 fn vbyte_matches_leb128() {
     let table: [(u64, &[u8]); 8] = [
@@ -221,7 +221,7 @@ fn vbyte_matches_leb128() {
     }
 }
 
-/// The bytes that the header of `packed` describes: lanes of four, lowest bits first.
+/// The layout described in the header of `packed`: four lanes, lowest bits first.
 #[test]
 fn packed_lies_in_four_lanes() {
     let mut values = [0; packed::BLOCK];
@@ -236,7 +236,7 @@ fn packed_lies_in_four_lanes() {
     assert_eq!(bytes, expected);
 }
 
-/// The bytes that the header of `pfor` describes.
+/// The layout described in the header of `pfor`.
 #[test]
 fn pfor_lies_in_eight_lanes_with_its_exceptions_behind() {
     let mut values = [1; pfor::BLOCK];
@@ -255,8 +255,8 @@ fn pfor_lies_in_eight_lanes_with_its_exceptions_behind() {
     assert_eq!(bytes, [2 | 0x80, 0b0011_1001, 0, 0, 8, 4, 225]);
 }
 
-/// By coverage the width is the least that so many fit, whatever the exceptions cost.
-/// The gaps of {1, 2, 5, 14}, from 0 on, are bits 1, 2, 5 and 14.
+/// Under `Coverage` the width is the least that fits the percentage, even if exceptions are costly. The gaps of
+/// {1, 2, 5, 14} are a set with bits 1, 2, 5 and 14.
 #[test]
 fn pfor_may_be_in_unary() {
     let mut bytes = Vec::new();

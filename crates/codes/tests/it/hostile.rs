@@ -1,6 +1,5 @@
-//! Decoders on bytes that no coder wrote. What a decoder answers is compared with its coder: either
-//! the number it read has exactly the codeword it read it from, or it answers `None` and has not
-//! moved.
+//! Decoders on invalid bytes, compared with their coders. A decoder either returns a number whose codeword is
+//! exactly what it read, or returns `None` and does not move.
 
 use codes::{
     Bits, Code, Delta, Gamma, Golomb, Histogram, PrefixVByte, Reader, Unary, VByte, Zeta, fixed,
@@ -11,12 +10,12 @@ use proptest::prelude::*;
 
 use crate::subjects::every_code;
 
-/// Reads on after `skip` ones of `bytes` until nothing more can be read.
+/// Skips `skip` unary codewords of `bytes`, then reads until nothing more can be read.
 fn check_decoder(code: &dyn Code, bytes: &[u8], skip: usize) {
     let text = text(bytes);
     let mut input = Reader::new(bytes);
     for _ in 0..skip {
-        // So that the decoder does not start on a byte boundary.
+        // So that the decoder starts at any bit offset.
         if Unary.read(&mut input).is_none() {
             break;
         }
@@ -32,7 +31,7 @@ fn check_decoder(code: &dyn Code, bytes: &[u8], skip: usize) {
         assert_eq!(text[start..input.position()], bits.to_text(), "{} of {n}", code.name());
         assert!(input.position() <= bytes.len() * 8);
         if input.position() == start {
-            // The one number below a bound of one.
+            // The only number below a bound of one.
             return;
         }
     }
@@ -67,7 +66,7 @@ fn check_bytes(bytes: &[u8]) {
     }
 }
 
-/// Blocks of all kinds: never a panic, and no step where there is no block.
+/// Blocks of all kinds: no panic, and no progress without a valid block.
 fn check_blocks(bytes: &[u8]) {
     let mut input = bytes;
     loop {
@@ -115,7 +114,7 @@ fn text(bytes: &[u8]) -> String {
     (0..bytes.len() * 8).map(|at| char::from(b'0' + bit(at))).collect()
 }
 
-/// Mostly zeros: long runs are where decoders shift too far.
+/// Mostly zeros: long runs of zeros make decoders shift too far.
 fn sparse_byte() -> impl Strategy<Value = u8> {
     prop_oneof![6 => Just(0), 1 => (0..8_u32).prop_map(|bit| 1 << bit), 1 => any::<u8>()]
 }
@@ -147,7 +146,7 @@ proptest! {
     }
 }
 
-/// A run of zeros of every length, then ones: both sides of every limit of every code.
+/// A run of zeros of every length, then ones: both sides of the limit of every code.
 #[test]
 fn every_run_of_zeros() {
     for zeros in 0..200 {
@@ -186,7 +185,7 @@ fn vbyte_refuses_what_is_not_the_shortest_or_exceeds_64_bits() {
     }
 }
 
-/// All the prefixes of δ that announce a λ around 64, whatever follows.
+/// All δ prefixes for a λ around 64, with any continuation.
 #[test]
 fn delta_of_an_impossible_length() {
     for prefix in 0..=0b111_u16 << 10 {
@@ -196,7 +195,7 @@ fn delta_of_an_impossible_length() {
     }
 }
 
-/// A sequence cut at every bit boundary of a byte: the numbers before the cut, then `None`.
+/// A sequence cut at every bit: the numbers before the cut, then `None`.
 #[test]
 fn every_cut_of_a_sequence() {
     let golomb = Golomb::new(1 << 50);
@@ -234,7 +233,7 @@ fn numbers_without_a_codeword_are_refused_by_the_coder() {
     }
 }
 
-/// A run of zeros whose product with the modulus, or whose sum with the rest, exceeds 64 bits.
+/// A run of zeros for which the product with the modulus, or the sum, exceeds 64 bits.
 #[test]
 fn golomb_of_a_quotient_that_is_too_great() {
     let mut bytes = vec![0; 2];
@@ -245,7 +244,7 @@ fn golomb_of_a_quotient_that_is_too_great() {
     }
 }
 
-/// Every byte of good blocks changed in every bit: an answer of some kind.
+/// Valid blocks with any bit flipped: the decoder returns some answer.
 #[test]
 fn flipped_bits_of_blocks() {
     let numbers: Vec<u32> = (0..600).map(|n| (n * n * n) % 5000 * u32::from(n % 3 > 0)).collect();
@@ -284,7 +283,7 @@ fn flipped_bits_of_blocks() {
     }
 }
 
-/// Headers of blocks that no coder writes.
+/// Block headers that no coder writes.
 #[test]
 fn pfor_refuses_what_does_not_fit() {
     let read = |bytes: &[u8]| pfor::read(&mut &bytes[..], &mut [0; 2]);

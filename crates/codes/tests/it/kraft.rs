@@ -1,5 +1,5 @@
-//! Kraft sums, Σ 2^-length, against one: never greater, and what is missing from one is exactly
-//! the share of the numbers that were left out. In 128 binary places, so that equal means equal.
+//! Kraft sums, Σ 2^-length: at most one, and the difference from one is exactly the share of the numbers left out.
+//! Computed exactly in fixed point.
 
 use codes::{
     Bits, Code, Delta, Gamma, Golomb, LengthsError, MinimalBinary, PrefixVByte, Unary, VByte, Zeta,
@@ -10,14 +10,14 @@ use proptest::prelude::*;
 
 use crate::subjects::every_code;
 
-/// One, and 2⁻¹⁰⁰ is the smallest part that a sum is made of.
+/// One; the unit of the sums is 2⁻¹⁰⁰.
 const ONE: u128 = 1 << 100;
 
 fn kraft_sum(code: &dyn Code, numbers: impl Iterator<Item = u64>) -> u128 {
     numbers.map(|n| ONE >> code.len(n)).sum()
 }
 
-/// `tail`: the sum over all the numbers from `end` on, if the code is complete.
+/// Checks the sum. `tail` is the sum over all numbers from `end` on, if the code is complete.
 fn check_sum(code: &dyn Code, end: u64, tail: u128) {
     assert_eq!(kraft_sum(code, 0..end), ONE - tail, "{} up to {end}", code.name());
 }
@@ -38,7 +38,7 @@ fn gamma_is_complete() {
     }
 }
 
-/// The same, for the numbers from 2^hk – 1 on.
+/// The codewords of the numbers from 2^hk – 1 on are all those that begin with h zeros.
 #[test]
 fn zeta_is_complete() {
     for h in 0..5 {
@@ -55,7 +55,7 @@ fn delta_is_complete() {
     }
 }
 
-/// No code may exceed one, whatever its parameter.
+/// No sum exceeds one, for any parameter.
 #[test]
 fn no_sum_exceeds_one() {
     for code in every_code() {
@@ -82,7 +82,7 @@ fn minimal_binary_is_complete() {
     }
 }
 
-/// What begins with k ones has more than k bytes.
+/// Codewords that begin with k ones have more than k bytes.
 #[test]
 fn prefix_vbyte_is_complete() {
     check_sum(&PrefixVByte, 1 << 7, ONE >> 1);
@@ -90,7 +90,7 @@ fn prefix_vbyte_is_complete() {
     check_sum(&PrefixVByte, (1 << 7) + (1 << 14) + (1 << 21), ONE >> 3);
 }
 
-/// Of each length but the first one codeword in 128 is never used.
+/// For each length except the first, one codeword in 128 is unused.
 #[test]
 fn vbyte_is_not_complete() {
     check_sum(&VByte, 1 << 7, ONE >> 1);
@@ -98,7 +98,7 @@ fn vbyte_is_not_complete() {
     check_sum(&VByte, 1 << 21, (ONE >> 3) + (ONE >> 9) + (ONE >> 10));
 }
 
-/// Each length is used up by itself, which is more than a decodable code can have.
+/// Each length alone has the sum one, which is too much for a decodable code.
 #[test]
 fn reduced_binary_is_not_decodable() {
     let sum: u128 = (0..(1 << 10) - 1).map(|n| ONE >> reduced_binary::codeword(n).len()).sum();
@@ -129,14 +129,14 @@ fn lengths_that_no_prefix_code_has_are_refused_with_their_sum() {
     assert_eq!(prefix_code(&[1, 2, 2, 2]), Err(LengthsError::Kraft { sum: 1.25 }));
     assert_eq!(prefix_code(&[0, 0]), Err(LengthsError::Kraft { sum: 2.0 }));
     assert_eq!(prefix_code(&[1, 65]), Err(LengthsError::TooLong { length: 65 }));
-    // One part in 2^64 too much, which no floating-point number would tell.
+    // One part in 2^64 too much, which a floating-point sum would miss.
     assert!(matches!(prefix_code(&[1, 1, 64]), Err(LengthsError::Kraft { .. })));
     let message = prefix_code(&[1, 1, 1]).unwrap_err().to_string();
     assert!(message.contains("Kraft sum is 1.5"), "{message}");
 }
 
 proptest! {
-    /// Against the definition: right lengths, and no codeword begins another.
+    /// By definition: the lengths are right, and no codeword is a prefix of another.
     #[test]
     fn prefix_codes_are_prefix_codes(lengths in vec(0..10_u32, 0..40)) {
         let sum: u128 = lengths.iter().map(|length| ONE >> length).sum();
@@ -156,7 +156,7 @@ proptest! {
         }
     }
 
-    /// The lengths of any code here, of as many numbers as one likes, satisfy the inequality.
+    /// The codeword lengths of every code here satisfy the inequality.
     #[test]
     fn every_code_could_have_been_made_from_its_lengths(numbers in vec(0..3000_u64, 1..30)) {
         let mut numbers = numbers;

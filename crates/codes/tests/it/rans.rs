@@ -1,5 +1,5 @@
-//! rANS against its definition: the table of the specification, push and pop as inverse functions,
-//! blocks as they were written, and their length against the entropy.
+//! rANS against its definition: the table of the specification, push and pop as inverse functions, blocks, and
+//! their size against the entropy.
 
 use codes::rans::{Frequencies, FrequenciesError, INTERLEAVED_MIN, Model};
 use codes::{Code as _, Delta, Histogram, Reader};
@@ -60,8 +60,7 @@ fn check_block(model: &Model, numbers: &[u32]) -> usize {
     length
 }
 
-/// A geometric sequence of any length: within a hundredth of a bit of the entropy a number, and the
-/// start of the states.
+/// A geometric sequence: within a hundredth of a bit per number of the entropy, plus the initial states.
 #[test]
 fn blocks_take_little_more_than_the_entropy() {
     let mut seed = 1_u64;
@@ -78,7 +77,7 @@ fn blocks_take_little_more_than_the_entropy() {
     #[expect(clippy::cast_precision_loss, reason = "a ratio")]
     let each = bits as f64 / numbers.len() as f64;
     let entropy = histogram.entropy();
-    // Less than a slot of 4096 for each of 100 buckets that do not occur: 0.04 bits.
+    // 100 unused buckets of at most one slot of 4096 each cost 0.04 bits.
     assert!(each > entropy && each < entropy + 0.05, "{each} bits against {entropy}");
 }
 
@@ -86,7 +85,7 @@ fn blocks_take_little_more_than_the_entropy() {
 fn a_short_list_is_short() {
     let numbers = [3, 0, 1, 0, 0, 2, 1, 0];
     let model = Model::new(&histogram(&numbers));
-    // 12 bits for the first, 1.8 for the others, and one that says that there are no words.
+    // 12 bits for the first number, 1.8 for the others, and one bit that says that there are no words.
     assert_eq!(check_block(&model, &numbers), 4);
     assert_eq!(check_block(&model, &[0]), 1);
     assert_eq!(check_block(&model, &[]), 0);
@@ -109,12 +108,12 @@ proptest! {
             Some(pushed) => prop_assert_eq!(table.pop(pushed), (symbol, x)),
             None => prop_assert!(weights[symbol] == 0 || x >= 1 << (63 - bits)),
         }
-        // And push undoes pop.
+        // Push reverses pop.
         let (symbol, before) = table.pop(x);
         prop_assert_eq!(table.push(before, symbol), Some(x));
     }
 
-    /// Under the model of other numbers, too: every number can be coded.
+    /// Every number can be coded, even under the model of other numbers.
     #[test]
     fn blocks(
         numbers in vec((any::<u32>(), 0..32_u32), 0..1200),
@@ -140,7 +139,7 @@ proptest! {
     }
 }
 
-/// The slots of the buckets of a saved model.
+/// Slots of the buckets of a saved model.
 fn slots(model: &Model) -> Vec<u64> {
     let mut bytes = Vec::new();
     model.save(&mut bytes);
@@ -148,10 +147,10 @@ fn slots(model: &Model) -> Vec<u64> {
     (0..128).map(|_| Delta.read(&mut reader).expect("128 numbers") + 1).collect()
 }
 
-/// P(N ≥ n) = (σ / (n + σ))² with σ = 2^(class / 2 – 4), √2 taken as 181 / 128 and σ cut to sixteenths, over the buckets
-/// 0, 1, …, 15, then [4 · 2ˡ, 5 · 2ˡ), …, [7 · 2ˡ, 8 · 2ˡ) for l = 2, 3, …, in 4096 slots. These tables were
-/// computed from that definition with exact fractions, by another program in another language. Before the first number
-/// and after the last one of a table there is one slot a bucket.
+/// P(N ≥ n) = (σ / (n + σ))² with σ = 2^(class / 2 – 4), where √2 is 181 / 128 and σ is truncated to sixteenths.
+/// The buckets are 0, 1, …, 15, then [4 · 2ˡ, 5 · 2ˡ), …, [7 · 2ˡ, 8 · 2ˡ) for l = 2, 3, …, in 4096 slots. Another
+/// program computed these tables from the definition with exact fractions. Buckets before the first and after the
+/// last number of a table have one slot.
 #[test]
 fn lomax_models_match_their_definition() {
     let tables: [(u8, usize, &[u64]); 5] = [
@@ -192,6 +191,6 @@ fn lomax_models_match_their_definition() {
         assert_eq!(wanted.iter().sum::<u64>(), 4096, "class {class}");
         assert_eq!(slots(&Model::lomax(class)), wanted, "class {class}");
     }
-    // There is no greater class.
+    // Greater classes are clamped.
     assert_eq!(slots(&Model::lomax(200)), slots(&Model::lomax(63)));
 }

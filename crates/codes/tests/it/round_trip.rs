@@ -1,4 +1,4 @@
-//! What was read against what was written: mixed sequences of numbers under every code.
+//! Reads what was written: mixed sequences of numbers under every code.
 
 use codes::{
     Bits, Code, Delta, Gamma, Golomb, Reader, Unary, Zeta, fixed, packed, pfor, prefix_vbyte, vbyte,
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::subjects::every_code;
 
-/// Numbers of all magnitudes, and not mostly huge ones.
+/// Numbers of all magnitudes.
 fn number() -> impl Strategy<Value = u64> {
     (any::<u64>(), 0..64_u32).prop_map(|(n, shift)| (n >> shift).min(u64::MAX - 1))
 }
@@ -109,8 +109,8 @@ proptest! {
         prop_assert_eq!(codeword(a).cmp(&codeword(b)), a.cmp(&b));
     }
 
-    /// Mostly small numbers with some of any size: full blocks and short ones, by both choices, and
-    /// the best width is not beaten by another.
+    /// Mostly small numbers with some of any size: full and short blocks, with every choice. No other width beats
+    /// the best one.
     #[test]
     fn pfor_blocks(
         numbers in vec((any::<u32>(), 0..40_u32), 0..=pfor::BLOCK),

@@ -1,4 +1,4 @@
-//! What a survey says of numbers against what follows from the definitions.
+//! The sizes of a survey, compared with the definitions of the codes.
 
 use codes::{Code, Gamma, Histogram, Survey, packed, vbyte};
 
@@ -34,7 +34,7 @@ fn the_entropy_of_a_fair_coin_and_of_nothing() {
     assert!(one.entropy().abs() < 1e-12);
 }
 
-/// 1/2, 1/4, 1/8, … is what unary is for: it takes the entropy, and nothing takes less.
+/// For the distribution 1/2, 1/4, 1/8, … unary takes exactly the entropy, and no code takes less.
 #[test]
 fn unary_meets_the_distribution_it_is_for() {
     let list: Vec<u32> = (0..12).flat_map(|n| vec![n; 1 << (12 - n)]).collect();
@@ -62,12 +62,12 @@ fn every_code_is_charged_what_it_writes() {
         vbyte::write(&mut bytes, u64::from(n));
     }
     assert_eq!(bits(&survey, "packed"), bytes.len() as u64 * 8);
-    // 100000 alone: bound 100001 in δ, and 17 bits; the first list: 96 in δ, and below 97.
+    // 100000 alone: bound 100001 in δ, and 17 bits; the first list: 96 in δ, and numbers below 97.
     let binary = bits(&survey, "minimal-binary-list");
     let below_97: u64 = lists[0].iter().map(|&n| if n < 31 { 6 } else { 7 }).sum();
     assert_eq!(binary, (9 + 16 + 17) + (5 + 6) + below_97);
     assert!(bits(&survey, "pfor-optimum") <= bits(&survey, "pfor"));
-    // Of small numbers unary takes less; of great ones no block is in it.
+    // Unary is smaller for small numbers; blocks of great numbers do not use it.
     let small = self::survey(&[(0..512_u32).map(|n| 2 * u32::from(n % 4 == 0)).collect()]);
     assert!(bits(&small, "pfor-unary") < bits(&small, "pfor-optimum"));
     assert_eq!(bits(&survey, "pfor-unary"), bits(&survey, "pfor-optimum"));

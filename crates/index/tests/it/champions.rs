@@ -1,4 +1,4 @@
-//! The champions of a list are its best documents by their definition, and there are none where they cannot be told.
+//! The champions of a list are its best documents, and are missing if there is no clear winner.
 
 use std::cmp::Ordering;
 use std::fs;
@@ -7,7 +7,7 @@ use crate::contents::{Doc, Random, build};
 use crate::envelope::{body, path_of, replace_body};
 use index::{Champions, Field, Index};
 
-/// A document that has "x" so often, and so many words in all.
+/// The frequency of "x" in a document, and the length of the document.
 type Shape = (u32, u32);
 
 fn doc((frequency, length): Shape) -> Doc {
@@ -16,7 +16,8 @@ fn doc((frequency, length): Shape) -> Doc {
     Doc { terms: terms.collect(), ..Doc::default() }
 }
 
-/// The first ten by *f* / (½ + ½ · length / average), if no other comes near the last of them that is unlike it.
+/// The first ten by *f* / (½ + ½ · length / average), unless a different document nearly ties with the last of
+/// them.
 fn expected(shapes: &[Shape]) -> Option<Vec<(u32, u32)>> {
     let total: u32 = shapes.iter().map(|shape| shape.1).sum();
     let count = u32::try_from(shapes.len()).expect("few");
@@ -75,7 +76,7 @@ fn equal_documents_are_champions_in_their_order() {
 
 #[test]
 fn unlike_documents_of_one_measure_have_no_champions() {
-    // With 4 as the average, 2 of 8 words measure as much as 1 of 2: 4/3.
+    // With average 4, a frequency of 2 in 8 words has the same measure as 1 in 2: 4/3.
     let mut shapes = vec![(1, 4); 300];
     shapes[..9].fill((3, 4));
     shapes[20..24].fill((1, 2));
@@ -100,7 +101,7 @@ fn other_champions_than_the_best_are_found_out() {
     let docs: Vec<Doc> = (0..300).map(|number| doc((1 + number % 7, 9))).collect();
     build(dir.path(), 256 << 20, &docs, "test");
     let mut body = body(&fs::read(path_of(dir.path(), "skips")).expect("is there")).to_vec();
-    // The last list is that of "y"; its last champion ends with the file.
+    // The last list is that of "y". Its last champion is at the end of the file.
     let last = body.len() - 3;
     body[last] ^= 1;
     replace_body(dir.path(), "skips", &body);

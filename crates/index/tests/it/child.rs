@@ -1,5 +1,5 @@
-//! Builds that are really killed, and that really run out of room, in a process of their own: this
-//! test binary once more, told what to do by the environment.
+//! Builds that are killed or run out of space. They run in another process of this test binary, controlled by
+//! environment variables.
 
 use crate::commits::names;
 use crate::contents::{Contents, build, contents_of, random_docs, try_build};
@@ -11,12 +11,12 @@ use std::process::{Command, Stdio};
 
 const FOLDER: &str = "CRIVELLO_INDEX_TEST_FOLDER";
 
-/// In the parent nothing; in a child the folder that it is to build in.
+/// The folder to build in for a child process; `None` in the parent.
 fn folder() -> Option<PathBuf> {
     env::var_os(FOLDER).map(PathBuf::from)
 }
 
-/// This binary, running one test, after the preparations of a shell.
+/// Runs one test of this binary, after some shell commands.
 fn child(preparations: &str, test: &str, dir: &Path) -> Command {
     let mut command = Command::new("sh");
     let script = format!("{preparations} exec \"$@\"");
@@ -50,7 +50,7 @@ fn a_killed_build_leaves_the_old_generation_and_no_lock() {
         let mut running =
             command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("starts");
         let said = BufReader::new(running.stderr.take().expect("piped"));
-        // Listened to until it is killed: it would end by itself otherwise.
+        // Count lines until the kill; otherwise the child ends by itself.
         let mut added = said.lines().map_while(Result::ok).filter(|line| line == "added");
         assert_eq!(added.by_ref().take(lines).count(), lines);
         let second = IndexWriter::create(dir.path(), &Config::default());
@@ -73,8 +73,7 @@ fn child_with_too_little_room() {
     assert_eq!(docs, Contents::of(&random_docs(1, 60, 8)));
 }
 
-/// No file may be longer than a few blocks of 512 bytes: the write behind that comes back short and
-/// then with an error, as on a full disk.
+/// Limits the length of files to a few blocks of 512 bytes. Then writes are short and fail, as on a full disk.
 #[test]
 fn a_file_that_cannot_grow_is_an_error_and_the_old_generation_stays() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -90,7 +89,7 @@ fn a_file_that_cannot_grow_is_an_error_and_the_old_generation_stays() {
     assert_eq!(contents_of(dir.path()).expect("reads"), Contents::of(&docs[1..]));
 }
 
-/// A number of kilobytes that the kernel tells of this process.
+/// Reads a number of kilobytes from the kernel's status of this process.
 #[cfg(target_os = "linux")]
 fn status_bytes(name: &str) -> usize {
     let status = std::fs::read_to_string("/proc/self/status").expect("there is one");
@@ -98,8 +97,8 @@ fn status_bytes(name: &str) -> usize {
     line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") << 10
 }
 
-/// Builds an index of terms that occur once, which take the most memory, and of one that is everywhere:
-/// more than a batch, so that there is something to merge.
+/// Builds an index of terms that occur once, which take the most memory, and a term in every document. It is more
+/// than a batch, so segments are merged.
 #[cfg(target_os = "linux")]
 #[test]
 fn child_that_keeps_its_limit() {

@@ -1,4 +1,4 @@
-//! An index goes out as CIFF and comes back; a file that is not one is told where, and changes nothing.
+//! Exports and imports CIFF files. An invalid file is reported with an offset and changes nothing.
 
 use crate::contents::{Contents, Doc, Random, build, random_docs};
 use index::{
@@ -29,7 +29,7 @@ fn import(bytes: &[u8], dir: &Path) -> Result<CiffImport, IndexError> {
     file.import(dir, &Config::default(), "imported", record)
 }
 
-/// What is wrong with a file, and where.
+/// The offset and the message of the error for an invalid file.
 fn fault(bytes: &[u8]) -> (u64, String) {
     let dir = tempfile::tempdir().expect("a folder");
     let inside = dir.path().join("index");
@@ -84,7 +84,7 @@ proptest! {
         let name = format!("name::{}", docs[0].record.url);
         let named = segment.postings(Field::Url, &name).expect("reads").expect("is there");
         prop_assert_eq!(named.doc(), DocId(0));
-        // What was imported goes out as it came.
+        // An export after the import gives the same bytes.
         prop_assert_eq!(export(back.path(), Field::Body), bytes);
     }
 
@@ -114,7 +114,7 @@ proptest! {
     }
 }
 
-/// Documents of several segments go out as one index, without those that are deleted.
+/// Several segments are exported as one index, without deleted documents.
 #[test]
 fn what_is_deleted_does_not_go_out() {
     let docs = random_docs(11, 200, 60);
@@ -164,7 +164,7 @@ fn the_bytes_are_those_of_the_published_schema() {
         b"\x08\x01\x10\x02\x18\x02\x20\x02\x28\x02\x30\x04\x39\0\0\0\0\0\0\0\x40\x42\x09of a test";
     expected.push(u8::try_from(header.len()).expect("short"));
     expected.extend(header);
-    // "a": 1 document, 2 occurrences; document 0, which is not written, twice.
+    // "a": 1 document, 2 occurrences; document 0, which is omitted, twice.
     expected.extend(b"\x0b\x0a\x01a\x10\x01\x18\x02\x22\x02\x10\x02");
     // "b": 2 documents, 2 occurrences; document 0 once, the next one after it once.
     expected.extend(b"\x11\x0a\x01b\x10\x02\x18\x02\x22\x02\x10\x01\x22\x04\x08\x01\x10\x01");
@@ -172,7 +172,7 @@ fn the_bytes_are_those_of_the_published_schema() {
     assert_eq!(export(dir.path(), Field::Body), expected);
 }
 
-/// A message behind its length.
+/// A message preceded by its length.
 fn message(fields: &[&[u8]]) -> Vec<u8> {
     let fields = fields.concat();
     let length = u8::try_from(fields.len()).expect("short");

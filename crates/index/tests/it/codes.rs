@@ -1,10 +1,10 @@
-//! Whatever the codes of the streams and however the index was merged, it holds the same.
+//! The contents of an index do not depend on the codes of its streams or on merges.
 
 use crate::contents::{Contents, Doc, Random, contents_of, random_docs, write_docs};
 use index::{Config, DocId, DocIterator, END, Field, Index, StreamCode};
 use std::path::Path;
 
-/// How much memory: a segment of each document, of some, of all.
+/// Memory limits: a segment for each document, for several, for all.
 const MEMORY: [usize; 3] = [0, 24 << 10, 256 << 20];
 
 fn build(dir: &Path, codes: [StreamCode; 3], memory_bytes: usize, docs: &[Doc]) {
@@ -14,8 +14,8 @@ fn build(dir: &Path, codes: [StreamCode; 3], memory_bytes: usize, docs: &[Doc]) 
     write_docs(dir, &config, docs, "codes").expect("the index is built");
 }
 
-/// All pairs of codes of documents and frequencies, and with them all pairs of codes of frequencies and
-/// positions, and of documents and positions.
+/// All pairs of codes of documents and frequencies. They include all pairs of frequencies and positions, and of
+/// documents and positions.
 fn every_pair() -> impl Iterator<Item = [StreamCode; 3]> {
     let all = StreamCode::ALL;
     let places = (0..all.len()).flat_map(move |a| (0..all.len()).map(move |b| (a, b)));
@@ -28,7 +28,7 @@ fn every_pair_of_codes_holds_what_was_put_in_however_it_was_merged() {
     let expected = Contents::of(&docs);
     for (number, codes) in every_pair().enumerate() {
         let dir = tempfile::tempdir().expect("a folder");
-        // Merging from single documents takes longest: every ninth time.
+        // Merging from single documents takes longest, so only every ninth index does.
         let memory_bytes = if number % 9 == 0 { MEMORY[0] } else { MEMORY[1 + number % 2] };
         build(dir.path(), codes, memory_bytes, &docs);
         let index = Index::open(dir.path()).expect("opens");
@@ -38,7 +38,7 @@ fn every_pair_of_codes_holds_what_was_put_in_however_it_was_merged() {
     }
 }
 
-/// A thousand walks through lists, by leaps and with positions, compared with the model.
+/// A thousand walks through lists with skips and positions, compared with the model.
 #[test]
 fn a_thousand_walks_are_the_same_under_every_code() {
     let docs = random_docs(43, 1000, 8);
@@ -69,7 +69,7 @@ fn a_thousand_walks_are_the_same_under_every_code() {
     }
 }
 
-/// A document of many occurrences among others, so that chunks of positions have one and many.
+/// A document with many occurrences among others, so that blocks have one or many chunks of positions.
 #[test]
 fn positions_of_few_and_of_many_occurrences_come_back() {
     let mut random = Random(5);
@@ -91,7 +91,7 @@ fn positions_of_few_and_of_many_occurrences_come_back() {
         let dir = tempfile::tempdir().expect("a folder");
         build(dir.path(), [code; 3], 256 << 20, &docs);
         assert_eq!(contents_of(dir.path()).expect("reads"), expected, "{code:?}");
-        // Over many chunks at a time, whose lengths take several bytes.
+        // Skip many chunks at once, with lengths of several bytes.
         let index = Index::open(dir.path()).expect("opened");
         let mut cursor =
             index.segments()[0].postings(Field::Body, "x").expect("sound").expect("it is there");

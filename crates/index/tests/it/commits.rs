@@ -1,4 +1,4 @@
-//! One generation after the other: what readers see meanwhile, and what is left in the folder.
+//! Successive generations: what readers see meanwhile, and which files remain.
 
 use crate::contents::{Contents, Doc, build, contents_of, random_docs};
 use index::{Config, DocRecord, Field, Index, IndexError, IndexWriter};
@@ -24,7 +24,7 @@ fn a_reader_keeps_its_generation_while_others_come_and_its_files_go() {
     assert_eq!(build(dir.path(), 0, &second, "second"), 2);
     assert!(!names(dir.path()).contains(&"manifest.tmp".to_owned()));
     let new = Index::open(dir.path()).expect("opens");
-    // Begins the third: the first is removed, as no manifest names it any more.
+    // Start the third generation: the files of the first are removed, because no manifest names them.
     let writer = IndexWriter::create(dir.path(), &Config::default()).expect("created");
     let left = names(dir.path());
     assert!(!left.iter().any(|name| name.starts_with("segment-1-")), "{left:?}");
@@ -84,7 +84,7 @@ fn the_first_build_leaves_nothing_of_one_that_was_stopped() {
     assert_eq!(names(&inner), ["lock", "manifest", "segment-1-0"]);
 }
 
-/// How many segments a build has written before its commit tells how much it kept in memory.
+/// The number of segments before the commit shows how much memory the build used.
 #[test]
 fn the_limit_of_memory_decides_when_postings_go_to_disk() {
     let docs = random_docs(3, 4000, 30);
@@ -104,7 +104,7 @@ fn the_limit_of_memory_decides_when_postings_go_to_disk() {
     });
     assert_eq!(segments[0], 1);
     assert!(segments[1] > 1 && segments[2] > segments[1], "{segments:?}");
-    // An occurrence takes a byte at the least, so that one segment cannot have held more than these.
+    // An occurrence takes at least a byte, which limits the size of a segment.
     assert!(segments[2] > occurrences / (200 << 10), "{segments:?}, {occurrences} occurrences");
 }
 
@@ -128,7 +128,7 @@ fn a_damaged_manifest_can_be_built_over() {
     let sound = fs::read(&path).expect("is there");
     fs::write(&path, &sound[1..]).expect("written");
     assert!(matches!(Index::open(dir.path()), Err(IndexError::Damaged { .. })));
-    // The segments that it named are not known; so all are kept, as it might be repaired.
+    // The manifest is damaged but may be repaired, so all segments are kept.
     drop(IndexWriter::create(dir.path(), &Config::default()).expect("created"));
     fs::write(&path, &sound).expect("written");
     assert_eq!(contents_of(dir.path()).expect("reads"), Contents::of(&docs));
@@ -139,8 +139,7 @@ fn a_damaged_manifest_can_be_built_over() {
     assert_eq!(names(dir.path()), ["lock", "manifest", "segment-3-0"]);
 }
 
-/// A reader that opens again and again while generations are committed sees each time a whole one,
-/// and never goes back.
+/// A reader that opens repeatedly during commits always sees a complete generation, and never an older one.
 #[test]
 fn readers_open_while_writers_commit() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -1,7 +1,7 @@
-//! What an index holds, written down naively: the model that the others compare with.
+//! The contents of an index in a naive form: the model for the other tests.
 //!
-//! [`Contents`] is made from documents, without the crate, and read out of an index, through every
-//! method that it has; the two must be equal.
+//! [`Contents`] is computed from documents without the crate, and read from an index through all its methods. The
+//! two must be equal.
 
 use index::{
     Config, DocId, DocIterator, DocRecord, END, FILTER_MARK, Field, Frequencies, Index, IndexError,
@@ -11,29 +11,29 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// One document: its record, and its terms in the order in which they are handed to the writer.
+/// A document: its record, and its terms in the order of writing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Doc {
     pub(crate) record: DocRecord,
     pub(crate) terms: Vec<(Field, String, u32)>,
 }
 
-/// For each document of a list its number and the positions.
+/// For each document of a list, its number and the positions.
 pub(crate) type List = Vec<(u32, Vec<u32>)>;
 
-/// Everything that can be read out of an index.
+/// Everything that can be read from an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
     pub(crate) records: Vec<DocRecord>,
-    /// For each document the lengths of its fields.
+    /// Lengths of the fields of each document.
     pub(crate) lengths: Vec<[u32; 5]>,
-    /// For each document how often the most frequent term of each field occurs.
+    /// Frequency of the most frequent term of each field of each document.
     pub(crate) peaks: Vec<[u32; 5]>,
     pub(crate) lists: BTreeMap<(Field, String), List>,
 }
 
 impl Contents {
-    /// What an index of these documents must hold.
+    /// The expected contents of an index of these documents.
     pub(crate) fn of(docs: &[Doc]) -> Contents {
         let mut contents = Contents::default();
         for (number, doc) in (0..).zip(docs) {
@@ -59,7 +59,7 @@ impl Contents {
         contents
     }
 
-    /// What an index does hold.
+    /// Reads the contents of an index.
     pub(crate) fn read(index: &Index) -> Result<Contents, IndexError> {
         let mut contents = Contents::default();
         for segment in index.segments() {
@@ -105,7 +105,7 @@ impl Contents {
     }
 }
 
-/// The list that has these numbers.
+/// Computes the list of these numbers.
 fn add_up(numbers: &ListNumbers) -> List {
     let ListNumbers { gaps, frequencies, positions } = numbers;
     assert_eq!(gaps.len(), frequencies.len());
@@ -124,7 +124,7 @@ fn add_up(numbers: &ListNumbers) -> List {
     list
 }
 
-/// A list as a segment has it.
+/// Reads a list of a segment.
 pub(crate) fn read_list(
     segment: &Segment,
     field: Field,
@@ -149,7 +149,7 @@ pub(crate) fn build(dir: &Path, memory_bytes: usize, docs: &[Doc], source: &str)
     try_build(dir, memory_bytes, docs, source).expect("the index is built")
 }
 
-/// The same, where it may fail.
+/// Builds an index of these documents; may fail.
 pub(crate) fn try_build(
     dir: &Path,
     memory_bytes: usize,
@@ -159,7 +159,7 @@ pub(crate) fn try_build(
     write_docs(dir, &Config { memory_bytes, ..Config::default() }, docs, source)
 }
 
-/// The same, with a whole configuration.
+/// Writes these documents with a given configuration.
 pub(crate) fn write_docs(
     dir: &Path,
     config: &Config,
@@ -191,8 +191,8 @@ pub(crate) fn segment_files(dir: &Path) -> Vec<Vec<u8>> {
     names.into_iter().map(|name| fs::read(folder.join(name)).expect("reads")).collect()
 }
 
-/// Documents out of a seed. Term `i` is in a document with a chance that falls with `i`, so that some
-/// lists have hundreds of documents and most have few; `vocabulary` is the number of terms.
+/// Random documents. The probability of term `i` decreases with `i`, so some lists have hundreds of documents and
+/// most have few. `vocabulary` is the number of terms.
 pub(crate) fn random_docs(seed: u64, count: u32, vocabulary: u32) -> Vec<Doc> {
     let mut random = Random(seed);
     (0..count).map(|number| random_doc(&mut random, number, vocabulary)).collect()
@@ -216,9 +216,9 @@ fn random_doc(random: &mut Random, number: u32, vocabulary: u32) -> Doc {
         if random.below(rank + 1) > 1 {
             continue;
         }
-        // The first term is in the text of every document, so that its list has full blocks.
+        // The first term is in the body of every document, so its list has full blocks.
         let field = if rank == 0 { Field::Body } else { Field::ALL[random.below(5) as usize] };
-        // Mostly close together, now and then far apart, sometimes at the same place.
+        // Positions are mostly close together, sometimes far apart, sometimes equal.
         let (mut position, most) = (random.below(4), 1 << random.below(6));
         for _ in 0..=random.below(most) {
             doc.terms.push((field, term(rank), position));
@@ -229,7 +229,7 @@ fn random_doc(random: &mut Random, number: u32, vocabulary: u32) -> Doc {
     doc
 }
 
-/// The term of a rank: of different lengths, with shared beginnings, one of them empty.
+/// The term of a rank. Terms have different lengths and common prefixes; one is empty.
 pub(crate) fn term(rank: u32) -> String {
     match rank {
         0 => "the".to_owned(),
@@ -244,7 +244,7 @@ pub(crate) fn term(rank: u32) -> String {
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    /// A number below `bound`, which is not zero.
+    /// A number below `bound`, which must not be zero.
     pub(crate) fn below(&mut self, bound: u32) -> u32 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

@@ -1,6 +1,5 @@
-//! Files that are not as they were written: every byte flipped, every length, files that are missing
-//! or not the right ones. Each must come out as an error that names the file and the place, or make
-//! no difference.
+//! Damaged files: every byte flipped, every length, missing and wrong files. Each must cause an error with the
+//! file and offset, or make no difference.
 
 use crate::contents::{Contents, Doc, List, Random, build, contents_of, random_docs, read_list};
 use crate::envelope::{FILES, body, header, path_of, seal};
@@ -12,7 +11,7 @@ use std::path::Path;
 const ALL_FILES: [&str; 8] =
     ["manifest", "lexicon", "docs", "freqs", "positions", "skips", "lengths", "records"];
 
-/// Asserts that an error is damage of that file, found not behind the place where it is.
+/// Checks that an error reports damage of that file, not after offset `at`.
 fn check_damaged<T>(result: Result<T, IndexError>, path: &Path, at: usize) {
     match result {
         Err(IndexError::Damaged { file, offset, .. }) => {
@@ -25,7 +24,7 @@ fn check_damaged<T>(result: Result<T, IndexError>, path: &Path, at: usize) {
     }
 }
 
-/// A list with a full block, and little besides.
+/// An index with one full block and little else.
 fn small() -> Vec<Doc> {
     (0..130)
         .map(|number| {
@@ -81,8 +80,8 @@ fn every_length_but_the_right_one_is_found_out() {
     }
 }
 
-/// Where files have many chunks, damage in one of them touches no other: every answer is an error that
-/// names the file, or the right one.
+/// In files with many chunks, damage in one does not affect the others: every answer is right, or an error that
+/// names the file.
 #[test]
 fn flipped_bytes_of_a_large_index_never_make_a_wrong_answer() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -118,7 +117,7 @@ fn flipped_bytes_of_a_large_index_never_make_a_wrong_answer() {
     assert!(right > 1000 && refused > 10, "{right} right, {refused} refused");
 }
 
-/// Asks for some lists and some records, and compares those that come.
+/// Reads some lists and records, and compares those that can be read.
 fn ask(
     index: &Index,
     docs: &[Doc],
@@ -134,7 +133,7 @@ fn ask(
     of_lists.chain(of_records).collect()
 }
 
-/// Thousands of documents and terms, so that all files but two have several chunks.
+/// Thousands of documents and terms, so that all files except two have several chunks.
 fn many_terms() -> Vec<Doc> {
     let mut random = Random(77);
     (0..9000)
@@ -174,7 +173,7 @@ fn missing_files_are_named() {
             Err(IndexError::Damaged { file, .. }) => assert_eq!(file, path),
             other => panic!("{name}: {other:?}"),
         }
-        // A folder in the place of the file.
+        // A folder instead of the file.
         fs::create_dir(&path).expect("is made");
         check_damaged(Index::open(dir.path()), &path, 0);
         fs::remove_dir(&path).expect("is removed");

@@ -1,5 +1,5 @@
-//! The envelope and the manifest once more, written from `docs/formats/index.md`, so that tests can
-//! put any payload into a file with sums that match.
+//! A second implementation of the envelope and the manifest, written from `docs/formats/index.md`. Tests use it to
+//! write any payload with valid checksums.
 
 use codes::vbyte;
 use std::fs;
@@ -12,7 +12,7 @@ const HEADER_BYTES: usize = 16;
 pub(crate) const FILES: [&str; 7] =
     ["lexicon", "docs", "freqs", "positions", "skips", "lengths", "records"];
 
-/// A whole file around a header and a payload.
+/// Adds the footer to a header and a payload.
 pub(crate) fn seal(body: &[u8]) -> Vec<u8> {
     let mut file = body.to_vec();
     for chunk in body.chunks(CHUNK_BYTES) {
@@ -31,7 +31,7 @@ pub(crate) fn body(file: &[u8]) -> &[u8] {
     &file[..usize::try_from(length).expect("fits")]
 }
 
-/// The path of a file of the first segment that the manifest names, or of the manifest.
+/// Path of the manifest, or of a file of the first segment in the manifest.
 pub(crate) fn path_of(dir: &Path, name: &str) -> PathBuf {
     if name == "manifest" {
         return dir.join(name);
@@ -40,12 +40,12 @@ pub(crate) fn path_of(dir: &Path, name: &str) -> PathBuf {
     dir.join(format!("segment-{}-{}", segment[0], segment[1])).join(name)
 }
 
-/// Puts another body into a file of the index and tells the manifest of it.
+/// Replaces the body of an index file and updates the manifest.
 pub(crate) fn replace_body(dir: &Path, name: &str, body: &[u8]) {
     let file = seal(body);
     fs::write(path_of(dir, name), &file).expect("is written");
     let place = FILES.iter().position(|of| *of == name).map(|number| 14 + 2 * number);
-    // Behind the number of deleted documents and the generation of their file.
+    // After the number of deleted documents and the generation of their file.
     let place = place.or(name.starts_with("tombstones").then_some(30));
     if let Some(place) = place {
         let mut manifest = Manifest::read(dir);
@@ -61,8 +61,8 @@ pub(crate) fn replace_body(dir: &Path, name: &str, body: &[u8]) {
 pub(crate) struct Manifest {
     pub(crate) generation: u64,
     pub(crate) source: Vec<u8>,
-    /// Generation, serial, documents, terms, postings, three codes, slope, five sums, seven times length and
-    /// sum, deleted; if any are, generation, length and sum of their file.
+    /// Generation, serial, documents, terms, postings, three codes, slope, five sums, length and checksum of seven
+    /// files, deleted documents. If there are any: generation, length and checksum of their file.
     pub(crate) segments: Vec<Vec<u64>>,
 }
 

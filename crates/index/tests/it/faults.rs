@@ -1,7 +1,7 @@
-//! Files that are cut short or written to while they are open: reading goes on, whatever comes of it, and afterwards
-//! the index is not intact and says which file and from which byte on, whatever has become of the file and its date. Files
-//! that are removed, replaced or touched are read as they were. A fault of memory that is not an index's ends the process
-//! as ever.
+//! Files that are truncated or changed while they are open. Reads continue with any result, and afterwards
+//! `intact` fails and names the file and the first bad offset. This also holds if the file or its date is
+//! restored. Files that are removed, replaced or touched stay readable. A memory fault outside an index still ends
+//! the process.
 
 use crate::contents::{Contents, Doc, build, random_docs};
 use crate::envelope::{FILES, body, path_of, seal};
@@ -17,12 +17,12 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// What is summed up at a time.
+/// Bytes under one checksum.
 const CHUNK_BYTES: usize = 1 << 16;
 /// Enough for several chunks of most files.
 const DOCS: u32 = 9000;
 
-/// An index with something deleted, its files as old as can be, and what is in it.
+/// Builds an index with a deletion and old file dates. Returns its contents.
 fn aged(dir: &Path) -> Contents {
     let docs: Vec<Doc> = random_docs(11, DOCS, 40);
     build(dir, 256 << 20, &docs, "whole");
@@ -39,20 +39,20 @@ fn all_files() -> Vec<String> {
     FILES.into_iter().chain(["tombstones-2"]).map(str::to_owned).collect()
 }
 
-/// Clocks count too coarsely for a test.
+/// Sets an old date, because the clock is too coarse for a test.
 fn age(path: &Path) {
     let file = File::options().write(true).open(path).expect("it is there");
     file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_hours(300_000)).expect("set");
 }
 
-/// A sound file in the place of one that a test has damaged.
+/// Replaces a damaged file by a valid one.
 fn restore(path: &Path, sound: &[u8]) {
     fs::remove_file(path).expect("it is there");
     fs::write(path, sound).expect("room");
     age(path);
 }
 
-/// Reads whatever is there by every way, and takes no offence at what it reads.
+/// Calls every read method and ignores the results.
 fn read_anything(index: &Index) {
     for segment in index.segments() {
         for field in Field::ALL {
@@ -90,8 +90,8 @@ fn check_damaged(found: Result<(), IndexError>, path: &Path, at: u64) {
     }
 }
 
-/// Opens the index, reads all of it, or nothing, lets `damage` have a file, and asks; what is read in between, or afterwards,
-/// changes nothing.
+/// Opens the index, optionally reads all of it, damages a file and checks `intact`. Reads in between, or
+/// afterwards, make no difference.
 fn check(dir: &Path, name: &str, is_read: bool, damage: &dyn Fn(&File), at: u64) {
     let path = path_of(dir, name);
     let sound = fs::read(&path).expect("it is there");
@@ -149,7 +149,7 @@ fn a_byte_that_is_changed_behind_the_back_of_a_reader_is_told_by_file_and_chunk(
     }
 }
 
-/// Damage in bytes that nobody has read yet is found by whoever reads them.
+/// A read detects damage in bytes that were not read before.
 #[test]
 fn a_byte_that_is_changed_before_it_is_read_is_told_when_it_is_read() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -163,7 +163,7 @@ fn a_byte_that_is_changed_before_it_is_read_is_told_when_it_is_read() {
     check_damaged(index.verify(), &path, at & !0xFFFF);
 }
 
-/// A byte that was read, which is another by now.
+/// Changes a byte that has been read.
 fn flip(path: &Path) {
     let sound = fs::read(path).expect("it is there");
     write(path, &[sound[40] ^ 8], 40);
@@ -174,7 +174,7 @@ fn write(path: &Path, bytes: &[u8], at: u64) {
     file.write_all_at(bytes, at).expect("room");
 }
 
-/// Opens an index for each of its files, with the file and its bytes.
+/// Opens an index for each of its files. Passes the file's path and bytes to `check`.
 fn each_file(check: impl Fn(&Path, &[u8], &Index)) {
     let dir = tempfile::tempdir().expect("a folder");
     aged(dir.path());
@@ -186,7 +186,7 @@ fn each_file(check: impl Fn(&Path, &[u8], &Index)) {
     }
 }
 
-/// Nobody has asked before.
+/// `intact` was not called before the file was removed or replaced.
 #[test]
 fn a_change_is_told_though_the_file_is_removed_or_replaced_by_then() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -218,7 +218,7 @@ fn a_change_is_told_though_its_date_is_put_back() {
     });
 }
 
-/// Sums are of the bytes that were read, not of those beside them now.
+/// The checksums in use must be those of the old file, not those now in the file.
 #[test]
 fn a_whole_file_that_is_written_over_another_is_told() {
     each_file(|path, sound, index| {
@@ -229,7 +229,7 @@ fn a_whole_file_that_is_written_over_another_is_told() {
     });
 }
 
-/// Dates change, bytes do not; and what changes behind that is told as before.
+/// Dates change, bytes do not. A later change of bytes is still detected.
 #[test]
 fn an_index_whose_files_are_touched_is_intact() {
     use std::os::unix::fs::PermissionsExt;
@@ -263,7 +263,8 @@ fn an_index_whose_files_are_touched_is_intact() {
     check_damaged(index.intact(), &path, 0);
 }
 
-/// As a disk may change bytes by itself, or somebody who has mapped the file: what was dated once is not dated again.
+/// Like a disk that changes bytes by itself, or a process with a mapping: after the first write the date does not
+/// change again.
 #[test]
 fn a_change_without_a_date_is_found_by_who_doubts_or_verifies() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -272,9 +273,9 @@ fn a_change_without_a_date_is_found_by_who_doubts_or_verifies() {
         let path = path_of(dir.path(), &name);
         let file = File::options().read(true).write(true).open(&path).expect("it is there");
         #[expect(unsafe_code, reason = "there is no safe mapping")]
-        // SAFETY: this is the only mapping that anybody writes to, and the others are to notice.
+        // SAFETY: nothing else writes through a mapping, and the other mappings must notice the writes.
         let mut map = unsafe { memmap2::MmapMut::map_mut(&file) }.expect("mapped");
-        // The first write dates the file.
+        // Only the first write changes the date.
         map[40] ^= 8;
         black_box(&mut map)[40] ^= 8;
         let [verified, doubted] = [(); 2].map(|()| Index::open(dir.path()).expect("it is whole"));
@@ -288,7 +289,7 @@ fn a_change_without_a_date_is_found_by_who_doubts_or_verifies() {
     }
 }
 
-/// What was lost counts, though the file looks as before by the time that it is asked for.
+/// A lost page counts even if the file has been restored when `intact` is called.
 #[test]
 fn a_file_that_was_cut_off_for_a_while_is_told() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -305,14 +306,14 @@ fn a_file_that_was_cut_off_for_a_while_is_told() {
         index.verify().expect("it is whole");
         let file = File::options().write(true).open(&path).expect("it is there");
         file.set_len(CHUNK_BYTES as u64).expect("cut");
-        // Does not ask.
+        // Does not call `intact`.
         read_anything(&index);
         file.write_all_at(&sound, 0).expect("room");
         age(&path);
         match index.intact() {
             Err(IndexError::Damaged { file, offset, .. }) => {
                 assert_eq!(file, path);
-                // Pages of any size that a system has are in a chunk.
+                // A page of any size fits into a chunk.
                 assert!((CHUNK_BYTES as u64..sound.len() as u64).contains(&offset), "{offset}");
             }
             other => panic!("{name}: {other:?}"),
@@ -356,7 +357,7 @@ fn files_that_have_taken_the_place_of_others_are_told_from_them() {
     }
 }
 
-/// Who numbers what is left counts them again and again.
+/// Renumbering documents counts the deleted ones repeatedly.
 #[test]
 fn deleted_documents_stay_the_same_ones_whoever_writes_to_their_file() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -371,7 +372,7 @@ fn deleted_documents_stay_the_same_ones_whoever_writes_to_their_file() {
     check_damaged(index.intact(), &path, 0);
 }
 
-/// Slots of ranges are used again while others find their own among them; nobody's zeros come into the file of another.
+/// Slots are reused while other threads look for their own. No thread may map zeros into another's file.
 #[test]
 fn faults_of_many_threads_stay_in_their_files_while_others_are_opened_and_dropped() {
     const ROUNDS: usize = 40;
@@ -410,10 +411,10 @@ fn faults_of_many_threads_stay_in_their_files_while_others_are_opened_and_droppe
 }
 
 const FOLDER: &str = "CRIVELLO_INDEX_TEST_FAULT";
-/// What is done at the signal before an index is opened.
+/// The action for SIGBUS before an index is opened.
 const BEFORE: &str = "CRIVELLO_INDEX_TEST_BEFORE";
 
-/// Maps a file that is no index's, beside one that is, and reads behind its end.
+/// Maps a file outside an index while an index is open, truncates it, and reads it.
 #[test]
 fn child_with_a_fault_of_its_own() {
     let Some(dir) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
@@ -422,20 +423,20 @@ fn child_with_a_fault_of_its_own() {
     fs::write(&path, [1; 10_000]).expect("room");
     let file = File::options().read(true).write(true).open(&path).expect("it is there");
     #[expect(unsafe_code, reason = "a mapping that is cut short is what this is about")]
-    // SAFETY: of that the process dies, which is what is wanted.
+    // SAFETY: the process is meant to die of reading it.
     let map = unsafe { memmap2::Mmap::map(&file) }.expect("mapped");
     file.set_len(0).expect("cut");
     panic!("the index has {} documents, the file {}", index.doc_count(), map[9000]);
 }
 
-/// How often the handler of a child was called.
+/// How often the handler of the child was called.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
 extern "C" fn count_call(_: libc::c_int) {
     CALLS.fetch_add(1, Ordering::SeqCst);
 }
 
-/// Is sent the signal, then loses a file of its index, and is sent it once more.
+/// Receives the signal, loses a file of its index, and receives the signal again.
 #[test]
 fn child_that_is_sent_the_signal() {
     let Some(dir) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
@@ -443,19 +444,19 @@ fn child_that_is_sent_the_signal() {
         Ok("default") => Some(libc::SIG_DFL),
         Ok("ignored") => Some(libc::SIG_IGN),
         Ok("handled") => Some(count_call as *const () as usize),
-        // That of Rust, which looks for overflows of the stack, and goes back to the default for all else.
+        // Rust's own handler, which detects stack overflows and otherwise installs the default.
         _ => None,
     };
     if let Some(action) = action {
         #[expect(unsafe_code, reason = "there is no safe way to it")]
-        // SAFETY: it is one that stands for none, or a handler that does nothing but count.
+        // SAFETY: the action is a constant, or a handler that only counts.
         unsafe {
             libc::signal(libc::SIGBUS, action)
         };
     }
     let raise = || {
         #[expect(unsafe_code, reason = "there is no safe way to it")]
-        // SAFETY: it has no preconditions.
+        // SAFETY: `raise` has no preconditions.
         unsafe {
             libc::raise(libc::SIGBUS)
         };
@@ -474,7 +475,7 @@ fn child_that_is_sent_the_signal() {
     }
 }
 
-/// What the signal does that somebody sends is what it did before, and who survives it is protected as before.
+/// A sent signal has its previous effect, and a surviving process is still protected.
 #[test]
 fn who_survives_the_signal_is_protected_as_before() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -1,5 +1,5 @@
-//! Files whose sums match and whose contents lie. Nothing panics or goes on for ever; and if
-//! `verify` finds nothing to say, then every answer can be had, and they agree with each other.
+//! Files with valid checksums and wrong contents. Nothing panics or loops forever. If `verify` succeeds, every
+//! query has an answer, and the answers are consistent.
 
 use crate::contents::{Contents, build, random_docs};
 use crate::envelope::{FILES, Manifest, body, path_of, replace_body};
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
 
-/// What is done to a payload, at a place in 65536ths of it.
+/// A change of a payload; offsets are in 65536ths of its length.
 #[derive(Clone, Debug)]
 enum Change {
     Set(u16, u8),
@@ -32,7 +32,7 @@ fn change() -> impl Strategy<Value = Change> {
 fn apply(change: &Change, bytes: &mut Vec<u8>) {
     let (Change::Set(at, _) | Change::Add(at, _) | Change::Remove(at, _) | Change::Insert(at, _)) =
         change;
-    // Behind the header, which is another test.
+    // After the header, which another test covers.
     let at = 16 + (bytes.len() - 16) * usize::from(*at) / 65_536;
     match change {
         Change::Set(_, byte) if at < bytes.len() => bytes[at] = *byte,
@@ -45,7 +45,7 @@ fn apply(change: &Change, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Calls everything that can be called, and believes nothing.
+/// Calls every method and ignores the results.
 fn exercise(dir: &Path) -> Result<(), IndexError> {
     let index = Index::open(dir)?;
     for segment in index.segments() {
@@ -104,7 +104,7 @@ fn any_change_of_a_payload_is_survived() {
     let sound: Vec<Vec<u8>> =
         files.iter().map(|name| fs::read(path_of(dir.path(), name)).expect("is there")).collect();
     exercise(dir.path()).expect("sound");
-    // Half of the cases for the lexicon, which says most about the others.
+    // Half of the cases change the lexicon, which describes most of the other files.
     let which = prop_oneof![Just(0_usize), 0..files.len()];
     proptest!(ProptestConfig::with_cases(300), |(which in which, changes in vec(change(), 1..4))| {
         let mut bytes = body(&sound[which]).to_vec();
@@ -159,8 +159,8 @@ fn numbers_of_the_manifest_that_cannot_be_are_errors() {
     let dir = tempfile::tempdir().expect("a folder");
     build(dir.path(), 1 << 20, &random_docs(3, 50, 9), "hostile");
     let sound = Manifest::read(dir.path());
-    // Another code is not always another meaning: of numbers 5 to 7 only those that are no code, of number 8, the slope of
-    // maxima that lists so short do not have, only those that are none.
+    // A changed code may have no effect. So for the codes, numbers 5 to 7, only use values that are not codes. For
+    // the slope, number 8, only use invalid values, because short lists have no maxima.
     for number in 0..29 {
         for lie in [0, 1, 49, 51, 64, u64::from(u32::MAX), 1 << 32, u64::MAX] {
             let mut manifest = sound.clone();
@@ -201,16 +201,16 @@ fn manifests_that_no_writer_writes_are_errors() {
     many.pop();
     codes::vbyte::write(&mut many, u64::MAX);
     broken(&many);
-    // Documents longer than documents can be: sums over all segments would not fit.
+    // More terms than the documents could have: sums over all segments would overflow.
     let mut long = sound.clone();
     long.segments[0][11] = long.segments[0][2] * u64::from(u32::MAX) + 1;
     broken(&long.body());
-    // The same segment twice has twice the documents, and no document twice the number.
+    // A segment listed twice.
     let twice =
         Manifest { segments: [&sound.segments[..], &sound.segments].concat(), ..sound.clone() };
     twice.write(dir.path());
     assert!(Index::open(dir.path()).is_err());
-    // A generation after which none can come.
+    // The greatest generation, which has no successor.
     Manifest { generation: u64::MAX, ..sound }.write(dir.path());
     Index::open(dir.path()).expect("can be read");
     let writer = IndexWriter::create(dir.path(), &index::Config::default());

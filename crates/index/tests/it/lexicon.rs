@@ -1,15 +1,15 @@
-//! Terms that lie badly for a lexicon: long ones, ones that begin alike over whole buckets, one of each length; asked
-//! for one by one and together, beside all that are nearly there.
+//! Difficult terms for a lexicon: long ones, common prefixes over whole buckets, one of each length. Looked up
+//! singly and together, along with similar terms that do not exist.
 
 use crate::contents::{Doc, build};
 use index::{Field, Index};
 use std::collections::BTreeMap;
 
-/// Terms, and in how many documents each is.
+/// Terms, with the number of documents of each.
 fn terms() -> BTreeMap<String, u32> {
     let alike = (0..2_000).map(|n| format!("thesamebeginning{n:05}"));
     let nested = (1..400).map(|length| "ab".repeat(length));
-    // More of it is alike than a block says.
+    // Their common prefix is longer than a stem.
     let long = (0..40).map(|n| format!("{}{n}", "x".repeat(230 + 3 * n)));
     let short =
         ('a'..='z').flat_map(|first| ('a'..='z').map(move |second| format!("{first}{second}")));
@@ -21,7 +21,7 @@ fn terms() -> BTreeMap<String, u32> {
         .collect()
 }
 
-/// From anywhere to anywhere behind it, by steps and by leaps.
+/// From every term to every later one, by steps and by skips.
 #[test]
 fn a_walk_through_the_terms_of_a_prefix_skips_to_where_it_is_told() {
     let terms = terms();
@@ -49,7 +49,7 @@ fn a_walk_through_the_terms_of_a_prefix_skips_to_where_it_is_told() {
                     let Some(expected) = expected else { break };
                     assert_eq!(walk.term().expect("sound"), expected);
                     assert_eq!(walk.doc_frequency(), 1);
-                    // A step goes to the next, a skip to any behind.
+                    // A step moves to the next term, a skip to any later one.
                     at += if steps % 2 == 0 { 1 } else { stride };
                     steps += 1;
                 }
@@ -90,7 +90,7 @@ fn terms_are_found_one_by_one_and_together_and_others_are_not() {
         let list = segment.postings(Field::Body, term).expect("sound").expect("it is there");
         assert_eq!(list.doc_frequency(), documents, "{term:?}");
     }
-    // In no order, so that what is asked for together lies apart.
+    // Shuffle, so that terms looked up together are far apart.
     asked.sort_by_key(|(field, term, _)| (crc(term), *field as u8));
     for (field, term, there) in &asked {
         assert_eq!(segment.doc_frequency(*field, term).expect("sound"), *there, "{term:?}");

@@ -1,13 +1,12 @@
-//! Arguments that have no meaning or are too large: an error from the next call that can have one, the
-//! writer takes no more, and the index is as it was.
+//! Invalid or too great arguments. The next call that can fail returns an error, the writer refuses further calls,
+//! and the index is unchanged.
 
 use crate::contents::{Contents, build, contents_of, random_docs};
 use index::{
     Config, DocRecord, Field, Index, IndexError, IndexWriter, RECORD_BYTES_MAX, TERM_BYTES_MAX,
 };
 
-/// Lets `act` do something wrong after a good document, and asserts that `expected` comes of it, from
-/// `add` and from `commit`.
+/// Lets `act` make a mistake after a valid document, and checks that `add` and `commit` return the expected error.
 fn check_refused(act: fn(&mut IndexWriter), expected: fn(&IndexError) -> bool) {
     let dir = tempfile::tempdir().expect("a folder");
     let docs = random_docs(1, 5, 5);

@@ -1,5 +1,4 @@
-//! The index through its public interface: against a model, and against everything that can happen
-//! to its files.
+//! Tests of the public interface: against a model, and with damaged or changing files.
 
 mod champions;
 mod child;

@@ -1,4 +1,4 @@
-//! Documents in the order of their terms: the same index as if they had been added in it.
+//! Bisection gives the same index as adding the documents in that order.
 
 use crate::contents::{Contents, Doc, build, contents_of, random_docs, segment_files, write_docs};
 use index::{Config, DocOrder, Index, MergePolicy};
@@ -7,7 +7,7 @@ fn bisected(memory_bytes: usize) -> Config {
     Config { memory_bytes, order: DocOrder::Bisection, ..Config::default() }
 }
 
-/// Documents whose URL is a number of their own.
+/// Documents with a number as URL.
 fn numbered(seed: u64, count: u32) -> Vec<Doc> {
     let mut docs = random_docs(seed, count, 60);
     for (number, doc) in docs.iter_mut().enumerate() {
@@ -28,7 +28,7 @@ fn documents_are_as_if_they_had_been_added_in_that_order() {
         let contents = Contents::read(&index).expect("reads");
         let order: Vec<usize> =
             contents.records.iter().map(|record| record.url.parse().expect("a number")).collect();
-        // Without memory for it no term is looked at.
+        // Without memory, no term is used.
         assert_eq!(order.is_sorted(), memory_bytes == 0);
         let ordered: Vec<Doc> = order.iter().map(|&number| docs[number].clone()).collect();
         assert_eq!(contents, Contents::of(&ordered));
@@ -37,7 +37,7 @@ fn documents_are_as_if_they_had_been_added_in_that_order() {
         assert_eq!(segment_files(dir.path()), segment_files(fresh.path()));
         orders.push(order);
     }
-    // With little memory only the most frequent terms are looked at.
+    // With little memory, only the most frequent terms are used.
     assert_ne!(orders[1], orders[2]);
 }
 

@@ -1,5 +1,4 @@
-//! What is read is what was written: indexes of random documents against [`Contents`], in one segment
-//! and merged from many.
+//! Reads what was written: indexes of random documents against [`Contents`], in one segment and merged from many.
 
 use crate::contents::{Contents, Doc, Random, build, contents_of, random_docs, read_list, term};
 use index::{DocId, DocRecord, Field, Index, IndexError};
@@ -58,8 +57,8 @@ proptest! {
     }
 }
 
-/// A limit of nothing makes a segment of every document: more than 16 × 16, so that three levels of
-/// merging are passed.
+/// With a memory limit of zero every document is a segment. There are more than 16 × 16, so segments are merged on
+/// three levels.
 #[test]
 fn merged_from_many_segments_has_the_bytes_of_one() {
     let docs = random_docs(7, 290, 40);
@@ -98,7 +97,7 @@ fn lists_of_every_length_around_a_block_come_back() {
         .map(|number| {
             let mut doc = Doc::default();
             for count in counts {
-                // The last `count` documents, so that lists begin at different places too.
+                // The last `count` documents, so that lists begin at different documents.
                 if number >= 500 - count {
                     for position in 0..=random.below(3) {
                         doc.terms.push((Field::Body, count.to_string(), 5 * position));

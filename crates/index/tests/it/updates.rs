@@ -1,4 +1,4 @@
-//! New documents, deleted ones, and merges: whatever the policy, the index holds what is left.
+//! Added documents, deleted ones and merges: under every policy the index has the right contents.
 
 use crate::commits::names;
 use crate::contents::{Contents, Doc, Random, build, random_docs, segment_files};
@@ -13,7 +13,7 @@ fn config(merge: MergePolicy, memory_bytes: usize) -> Config {
     Config { merge, memory_bytes, ..Config::default() }
 }
 
-/// What the index holds apart from deleted documents, numbered as if they had never been.
+/// Contents of the index without deleted documents, renumbered.
 fn live_contents(index: &Index) -> Contents {
     let all = Contents::read(index).expect("reads");
     let mut places = BTreeMap::new();
@@ -44,7 +44,7 @@ fn live_contents(index: &Index) -> Contents {
     live
 }
 
-/// Where the live documents of an index are.
+/// Segments and numbers of the live documents of an index.
 fn live_places(dir: &Path) -> Vec<(usize, DocId)> {
     let index = Index::open(dir).expect("opens");
     let mut places = Vec::new();
@@ -54,7 +54,7 @@ fn live_places(dir: &Path) -> Vec<(usize, DocId)> {
     places
 }
 
-/// Deletes the documents at `gone` among those that are left, and adds others.
+/// Deletes the live documents with the indexes `gone`, and adds others.
 fn update(dir: &Path, config: &Config, gone: &[usize], added: &[Doc]) -> Result<u64, IndexError> {
     let places = live_places(dir);
     let mut writer = IndexWriter::update(dir, config)?;
@@ -77,7 +77,7 @@ fn whatever_is_added_deleted_and_merged_the_index_holds_what_is_left() {
         let dir = tempfile::tempdir().expect("a folder");
         let mut random = Random(seed);
         let mut left = random_docs(seed, 120, 12);
-        // Little memory, so that a commit may have several segments to begin with.
+        // Little memory, so that a commit may start with several segments.
         let config = config(policy, 8 << 10);
         build(dir.path(), 1 << 20, &left, "first");
         let mut segments_max = 0;
@@ -151,7 +151,7 @@ fn a_reader_keeps_its_snapshot_while_documents_are_deleted_and_merged() {
     let second = Index::open(dir.path()).expect("opens");
     update(dir.path(), &never, &[0, 1], &docs[..2]).expect("updated");
     index::merge(dir.path(), &one).expect("merged").expect("something");
-    // The next writer removes what is named no longer.
+    // The next writer removes files that are no longer named.
     drop(IndexWriter::update(dir.path(), &one).expect("begun"));
     assert_eq!(names(dir.path()), ["lock", "manifest", "segment-4-0"]);
     assert_eq!(live_contents(&first), Contents::of(&docs));
@@ -204,7 +204,7 @@ fn no_flipped_bit_of_tombstones_brings_a_document_back() {
     assert!(Index::open(dir.path()).is_err());
 }
 
-/// A manifest that cannot be read does not say which generation it is of, but its files do.
+/// If the manifest is unreadable, the generation follows from the names of files.
 #[test]
 fn a_generation_that_only_deleted_is_not_counted_twice() {
     let dir = tempfile::tempdir().expect("a folder");

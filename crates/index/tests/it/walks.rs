@@ -1,5 +1,5 @@
-//! A posting list under random walks of `next_doc`, `skip_to`, `frequency` and `positions`, against
-//! the sorted vector of its documents.
+//! Random walks of `next_doc`, `skip_to`, `frequency` and `positions` on a posting list, against the sorted vector
+//! of its documents.
 
 use crate::contents::{Contents, Random, build, random_docs};
 use index::{DocId, DocIterator, END, Frequencies, Index, Positions, Postings};
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 enum Step {
     Next,
     SkipTo(u32),
-    /// To the current document plus some.
+    /// Skips to the current document plus this.
     SkipBy(u32),
     Frequency,
     Positions,
@@ -76,8 +76,7 @@ fn a_walk_is_that_of_a_vector() {
     });
 }
 
-/// One target after the other, with gaps from nothing to many blocks, over a list of every document
-/// and one of few.
+/// Ascending targets with gaps from nothing to many blocks, on a list of every document and on a short one.
 #[test]
 fn skip_to_every_document_is_a_linear_scan() {
     let docs = random_docs(1, 700, 4);
