@@ -9,7 +9,7 @@
 /// Sets the bit of each of some ascending numbers.
 #[cfg_attr(
     target_arch = "x86_64",
-    expect(unsafe_code, reason = "calling what is compiled for more")
+    expect(unsafe_code, reason = "calls a function compiled for more CPU features")
 )]
 pub fn set(numbers: &[u32], start: u32, words: &mut [u64]) {
     #[cfg(target_arch = "x86_64")]
@@ -23,7 +23,7 @@ pub fn set(numbers: &[u32], start: u32, words: &mut [u64]) {
 /// Counts the numbers whose bit is set.
 #[cfg_attr(
     target_arch = "x86_64",
-    expect(unsafe_code, reason = "calling what is compiled for more")
+    expect(unsafe_code, reason = "calls a function compiled for more CPU features")
 )]
 pub fn count(numbers: &[u32], start: u32, words: &[u64]) -> u32 {
     #[cfg(target_arch = "x86_64")]
@@ -37,7 +37,7 @@ pub fn count(numbers: &[u32], start: u32, words: &[u64]) -> u32 {
 /// Neighbours often share a word, and wait for each other's store. So this processes one number of each quarter at
 /// a time.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
+#[expect(clippy::inline_always, reason = "compiled for the CPU features of its caller")]
 fn set_anyhow(numbers: &[u32], start: u32, words: &mut [u64]) {
     let quarter = numbers.len() / 4;
     let (near, far) = numbers.split_at(2 * quarter);
@@ -53,7 +53,7 @@ fn set_anyhow(numbers: &[u32], start: u32, words: &mut [u64]) {
 }
 
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
+#[expect(clippy::inline_always, reason = "compiled for the CPU features of its caller")]
 fn set_one(number: u32, start: u32, words: &mut [u64]) {
     let at = number.wrapping_sub(start);
     if let Some(word) = words.get_mut(at as usize / 64) {
@@ -62,7 +62,7 @@ fn set_one(number: u32, start: u32, words: &mut [u64]) {
 }
 
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
+#[expect(clippy::inline_always, reason = "compiled for the CPU features of its caller")]
 fn count_each(numbers: &[u32], start: u32, words: &[u64]) -> u32 {
     let bit = |&number: &u32| {
         let at = number.wrapping_sub(start);

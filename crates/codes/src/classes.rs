@@ -13,7 +13,7 @@ pub const BLOCK: usize = 64;
 #[inline]
 #[cfg_attr(
     target_arch = "x86_64",
-    expect(unsafe_code, reason = "calling what is compiled for more")
+    expect(unsafe_code, reason = "calls a function compiled for more CPU features")
 )]
 pub fn letters_and_marks(block: &[u8; BLOCK]) -> (u64, u64) {
     #[cfg(target_arch = "x86_64")]
@@ -28,7 +28,7 @@ pub fn letters_and_marks(block: &[u8; BLOCK]) -> (u64, u64) {
 #[inline]
 #[cfg_attr(
     target_arch = "x86_64",
-    expect(unsafe_code, reason = "calling what is compiled for more")
+    expect(unsafe_code, reason = "calls a function compiled for more CPU features")
 )]
 pub fn spaces_and_breaks(block: &[u8; BLOCK]) -> (u64, u64) {
     #[cfg(target_arch = "x86_64")]

@@ -40,7 +40,7 @@ fn has_avx512() -> bool {
 /// # Panics If a column does not have as many rows as `sums`.
 #[cfg_attr(
     target_arch = "x86_64",
-    expect(unsafe_code, reason = "calling what is compiled for more")
+    expect(unsafe_code, reason = "calls a function compiled for more CPU features")
 )]
 pub fn sum(columns: &[Column<'_>], sums: &mut [u16]) -> [u16; SIDE_BY_SIDE] {
     for column in columns {
@@ -152,7 +152,7 @@ fn sum_avx512(columns: &[Column<'_>], sums: &mut [u16], greatest: &mut [u16; SID
 /// If the columns have different lengths.
 #[cfg_attr(
     target_arch = "x86_64",
-    expect(unsafe_code, reason = "calling what is compiled for more")
+    expect(unsafe_code, reason = "calls a function compiled for more CPU features")
 )]
 pub fn count_whole(columns: &[&[u8]]) -> u64 {
     let rows = columns.first().map_or(0, |column| column.len());
@@ -173,7 +173,7 @@ fn count_whole_avx2(columns: &[&[u8]], rows: usize) -> u64 {
 
 /// Sixty-four rows at a time, compiled for the features of the caller.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
+#[expect(clippy::inline_always, reason = "compiled for the CPU features of its caller")]
 fn count_whole_anyhow(columns: &[&[u8]], rows: usize) -> u64 {
     let mut count = 0;
     for number in 0..rows / AT_ONCE {
@@ -194,7 +194,7 @@ fn count_whole_anyhow(columns: &[&[u8]], rows: usize) -> u64 {
 /// Visits the rows whose sums are at least `least`, in order.
 #[cfg_attr(
     target_arch = "x86_64",
-    expect(unsafe_code, reason = "calling what is compiled for more")
+    expect(unsafe_code, reason = "calls a function compiled for more CPU features")
 )]
 pub fn reaching(sums: &[u16], least: u16, visit: impl FnMut(usize)) {
     #[cfg(target_arch = "x86_64")]
@@ -226,7 +226,7 @@ fn reaching_avx512(sums: &[u16], least: u16, visit: impl FnMut(usize)) {
 
 /// `those` returns which of thirty-two sums are at least `least`, one bit each.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
+#[expect(clippy::inline_always, reason = "compiled for the CPU features of its caller")]
 fn reaching_anyhow(
     sums: &[u16],
     least: u16,
@@ -255,7 +255,7 @@ mod tests {
     /// Results of every implementation that the processor supports.
     #[cfg_attr(
         target_arch = "x86_64",
-        expect(unsafe_code, reason = "calling what is compiled for more")
+        expect(unsafe_code, reason = "calls a function compiled for more CPU features")
     )]
     fn by_each_way(columns: &[Column<'_>], rows: usize) -> Vec<(Vec<u16>, [u16; SIDE_BY_SIDE])> {
         let made = |way: &dyn Fn(&mut [u16], &mut [u16; SIDE_BY_SIDE])| {

@@ -82,7 +82,7 @@ pub(crate) fn unpack(input: &[u8], width: u32, out: &mut [u32]) {
 }
 
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "there are no more bits")]
+#[expect(clippy::cast_possible_truncation, reason = "at most 32 bits")]
 fn low_half(number: u64) -> u32 {
     number as u32
 }
@@ -147,7 +147,7 @@ fn sixteen(input: &[u8], at: usize) -> u128 {
     u128::from_le_bytes(padded)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "only the lower half is needed")]
 fn low(window: u128) -> u64 {
     window as u64
 }

@@ -28,7 +28,7 @@ pub fn add_up(first: u32, gaps: &mut [u32]) -> Option<u32> {
 
 /// Adds up whole SIMD groups. Returns the last sum, the bitwise or of all gaps, and the rest of the gaps.
 #[cfg(target_arch = "x86_64")]
-#[expect(unsafe_code, reason = "calling what is compiled for certain instructions")]
+#[expect(unsafe_code, reason = "calls a function compiled for certain CPU features")]
 #[inline]
 fn sum_whole(last: u32, gaps: &mut [u32]) -> (u32, u32, &mut [u32]) {
     if gaps.len() >= 16 && is_x86_feature_detected!("avx512f") {
@@ -43,7 +43,7 @@ fn sum_whole(last: u32, gaps: &mut [u32]) -> (u32, u32, &mut [u32]) {
     (last, all, rest)
 }
 
-/// Sums each group of sixteen by itself; only the total is carried over.
+/// Sums each group of sixteen on its own; only the total is carried over.
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "sixteen numbers are read and written at once; bench/query")]
 #[target_feature(enable = "avx512f")]
@@ -74,7 +74,7 @@ fn sum_sixteens(last: u32, sixteens: &mut [[u32; 16]]) -> (u32, u32) {
     (last.cast_unsigned(), _mm512_reduce_or_epi32(all).cast_unsigned())
 }
 
-/// Sums each group of four by itself; only the total is carried over, which keeps the dependency chain short.
+/// Sums each group of four on its own; only the total is carried over, which keeps the dependency chain short.
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "four numbers are read and written at once; bench/query")]
 #[expect(clippy::cast_ptr_alignment, reason = "these instructions take any address")]

@@ -29,7 +29,7 @@ pub fn each(mask: u128, mut visit: impl FnMut(usize)) {
 
 /// The lower 64 bits, and the higher.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "that is how it is cut")]
+#[expect(clippy::cast_possible_truncation, reason = "splits the mask into halves")]
 fn halves(mask: u128) -> [u64; 2] {
     [mask as u64, (mask >> 64) as u64]
 }
@@ -51,7 +51,7 @@ fn join(parts: [u16; LANES / 16]) -> u128 {
 #[inline]
 #[cfg_attr(
     target_arch = "x86_64",
-    expect(unsafe_code, reason = "calling what is compiled for more")
+    expect(unsafe_code, reason = "calls a function compiled for more CPU features")
 )]
 pub fn reaching(scores: &[f32; LANES], least: f32) -> u128 {
     #[cfg(target_arch = "x86_64")]
@@ -70,7 +70,7 @@ pub fn reaching(scores: &[f32; LANES], least: f32) -> u128 {
 #[inline]
 #[cfg_attr(
     target_arch = "x86_64",
-    expect(unsafe_code, reason = "calling what is compiled for more")
+    expect(unsafe_code, reason = "calls a function compiled for more CPU features")
 )]
 pub fn up_to(numbers: &[u32; LANES], last: u32) -> u128 {
     #[cfg(target_arch = "x86_64")]
@@ -90,7 +90,7 @@ pub fn up_to(numbers: &[u32; LANES], last: u32) -> u128 {
 #[inline]
 #[cfg_attr(
     target_arch = "x86_64",
-    expect(unsafe_code, reason = "calling what is compiled for more")
+    expect(unsafe_code, reason = "calls a function compiled for more CPU features")
 )]
 pub fn update(
     scores: &mut [f32; LANES],
@@ -107,7 +107,7 @@ pub fn update(
 }
 
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
+#[expect(clippy::inline_always, reason = "compiled for the CPU features of its caller")]
 fn update_anyhow(
     scores: &mut [f32; LANES],
     (first, second): (&[u32; LANES], &[u32; LANES]),
@@ -160,7 +160,7 @@ pub fn look_up(column: &[u8], numbers: &[u32; LANES], asked: u128, out: &mut [u3
 #[inline]
 #[cfg_attr(
     target_arch = "x86_64",
-    expect(unsafe_code, reason = "calling what is compiled for more")
+    expect(unsafe_code, reason = "calls a function compiled for more CPU features")
 )]
 pub fn find(block: &[u32], numbers: &[u32; LANES], asked: u128, places: &mut [u8; LANES]) -> u128 {
     assert!(block.len() <= LANES, "a block of {} numbers", block.len());

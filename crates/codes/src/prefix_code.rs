@@ -46,7 +46,10 @@ pub fn prefix_code(lengths: &[u32]) -> Result<Vec<Bits>, LengthsError> {
     }
     let sum: u128 = lengths.iter().map(|length| ONE >> length).sum();
     if sum > ONE {
-        #[expect(clippy::cast_precision_loss, reason = "said to people; compared exactly above")]
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "for the message only; compared exactly above"
+        )]
         return Err(LengthsError::Kraft { sum: sum as f64 / ONE as f64 });
     }
     let mut order: Vec<usize> = (0..lengths.len()).collect();
@@ -57,7 +60,7 @@ pub fn prefix_code(lengths: &[u32]) -> Result<Vec<Bits>, LengthsError> {
     let mut next = 0_u128;
     for at in order {
         let length = lengths[at];
-        #[expect(clippy::cast_possible_truncation, reason = "less than one: it has as many bits")]
+        #[expect(clippy::cast_possible_truncation, reason = "less than one, so it fits")]
         let codeword = (next >> (LENGTH_MAX - length)) as u64;
         let Ok(_) = codewords[at].write_bits(codeword, length as usize);
         next += ONE >> length;

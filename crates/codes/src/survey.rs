@@ -33,7 +33,7 @@ pub struct Cost {
     pub code: &'static str,
     /// Its parameter, if all lists share one.
     pub parameter: Option<u64>,
-    /// Whether it codes whole blocks and is decoded by SIMD instructions.
+    /// Whether it is a block code, decoded by SIMD instructions.
     pub is_vectorised: bool,
     /// Total bits.
     pub bits: u64,

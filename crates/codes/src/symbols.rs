@@ -126,7 +126,7 @@ impl<'a> Needle<'a> {
         let words = self.padded.get(from & !7..).and_then(|rest| rest.first_chunk::<16>());
         let words = u128::from_le_bytes(*words.unwrap_or(&[0; 16]));
         let eight = words >> (8 * (from & 7));
-        #[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
+        #[expect(clippy::cast_possible_truncation, reason = "only the lower half is needed")]
         (eight as u64).swap_bytes()
     }
 

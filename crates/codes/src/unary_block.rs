@@ -45,7 +45,7 @@ pub fn read(bits: &[u8], out: &mut [u32]) -> Option<()> {
 /// last member. Returns `None` as in [`read`], or if that exceeds 32 bits.
 #[cfg_attr(
     target_arch = "x86_64",
-    expect(unsafe_code, reason = "calling what is compiled for more")
+    expect(unsafe_code, reason = "calls a function compiled for more CPU features")
 )]
 pub fn places(bits: &[u8], first: u32, out: &mut [u32]) -> Option<u32> {
     #[cfg(target_arch = "x86_64")]
@@ -112,7 +112,7 @@ fn places_counted(bits: &[u8], first: u32, out: &mut [u32]) -> Option<u32> {
 }
 
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
+#[expect(clippy::inline_always, reason = "compiled for the CPU features of its caller")]
 fn places_anyhow(bits: &[u8], first: u32, out: &mut [u32]) -> Option<u32> {
     let behind = u32::try_from(u64::from(first) + 8 * bits.len() as u64).ok()?;
     let (words, rest) = bits.as_chunks();
@@ -139,7 +139,7 @@ fn places_anyhow(bits: &[u8], first: u32, out: &mut [u32]) -> Option<u32> {
 /// Counts the ones.
 #[cfg_attr(
     target_arch = "x86_64",
-    expect(unsafe_code, reason = "calling what is compiled for more")
+    expect(unsafe_code, reason = "calls a function compiled for more CPU features")
 )]
 pub fn ones(bits: &[u8]) -> u32 {
     #[cfg(target_arch = "x86_64")]
@@ -157,7 +157,7 @@ fn ones_counted(bits: &[u8]) -> u32 {
 }
 
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
+#[expect(clippy::inline_always, reason = "compiled for the CPU features of its caller")]
 fn ones_anyhow(bits: &[u8]) -> u32 {
     let (words, rest) = bits.as_chunks();
     let ones: u32 = words.iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum();
@@ -167,7 +167,7 @@ fn ones_anyhow(bits: &[u8]) -> u32 {
 /// Counts the ones that are also ones of `words`. Bit `ahead` of `words` corresponds to bit `at` of `bits`.
 #[cfg_attr(
     target_arch = "x86_64",
-    expect(unsafe_code, reason = "calling what is compiled for more")
+    expect(unsafe_code, reason = "calls a function compiled for more CPU features")
 )]
 pub fn common(bits: &[u8], at: u32, ahead: u32, words: &[u64]) -> u32 {
     #[cfg(target_arch = "x86_64")]
@@ -185,7 +185,7 @@ fn common_counted(bits: &[u8], at: u32, ahead: u32, words: &[u64]) -> u32 {
 }
 
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
+#[expect(clippy::inline_always, reason = "compiled for the CPU features of its caller")]
 fn common_anyhow(bits: &[u8], at: u32, ahead: u32, words: &[u64]) -> u32 {
     let Some((first, others)) = words.split_first() else { return 0 };
     let mut ones = (word(bits, at).checked_shl(ahead).unwrap_or(0) & first).count_ones();
@@ -206,7 +206,7 @@ const WORDS: usize = 33;
 /// than 255 bytes.
 #[cfg_attr(
     target_arch = "x86_64",
-    expect(unsafe_code, reason = "calling what is compiled for more")
+    expect(unsafe_code, reason = "calls a function compiled for more CPU features")
 )]
 pub fn find(
     bits: &[u8],
@@ -236,7 +236,7 @@ fn find_counted(
 }
 
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
+#[expect(clippy::inline_always, reason = "compiled for the CPU features of its caller")]
 fn find_anyhow(
     bits: &[u8],
     first: u32,

@@ -269,7 +269,7 @@ impl Arena {
 }
 
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "only the lower half is needed")]
 fn narrow(n: u64) -> u32 {
     n as u32
 }
@@ -359,7 +359,7 @@ mod tests {
             #[cfg(target_arch = "x86_64")]
             if spreads_bits() {
                 // SAFETY: the processor has these instructions.
-                #[expect(unsafe_code, reason = "calling what is compiled for more")]
+                #[expect(unsafe_code, reason = "calls a function compiled for more CPU features")]
                 let wide = unsafe { codeword_wide(n) };
                 assert_eq!(wide, (word, bytes), "{n}");
             }
@@ -399,7 +399,7 @@ mod tests {
         }
         for ((key, at), expected) in keys.iter().zip(heads).zip(&model) {
             arena.prefetch_end(at);
-            // Whatever is asked for, it stays inside.
+            // Any slice number stays in bounds.
             (0..3000).for_each(|n| arena.prefetch_slice(at, n));
             assert_eq!(arena.key(at), *key);
             let found: Vec<&[u8]> = arena.slices(at).collect();

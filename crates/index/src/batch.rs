@@ -239,7 +239,7 @@ impl Batch {
     /// Appends all buffered occurrences to their lists.
     #[cfg_attr(
         target_arch = "x86_64",
-        expect(unsafe_code, reason = "calling what is compiled for more")
+        expect(unsafe_code, reason = "calls a function compiled for more CPU features")
     )]
     fn settle(&mut self) -> Result<(), IndexError> {
         #[cfg(target_arch = "x86_64")]
@@ -258,7 +258,7 @@ impl Batch {
 
     /// Appends all buffered occurrences, with `codeword` as the encoder.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
+    #[expect(clippy::inline_always, reason = "compiled for the CPU features of its caller")]
     fn settle_anyhow(
         &mut self,
         codeword: impl Fn(u64) -> Codeword + Copy,
@@ -471,7 +471,7 @@ impl Unknown {
 
 /// Appends the occurrences from `first` on, all of one document, to their list.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
+#[expect(clippy::inline_always, reason = "compiled for the CPU features of its caller")]
 fn settle_list(
     arena: &mut Arena,
     list: u32,

@@ -78,12 +78,11 @@ impl Blocks {
         }
     }
 
-    /// How many blocks there are.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// Where block `index` begins; past the last one, where all blocks end.
+    /// Start of block `index`; after the last one, the end of all blocks.
     pub(crate) fn start(&self, index: usize) -> Result<usize, IndexError> {
         if index >= self.count {
             return Ok(self.body_bytes);
@@ -96,7 +95,7 @@ impl Blocks {
         }
     }
 
-    /// The bytes of several blocks in a row.
+    /// The bytes of consecutive blocks.
     pub(crate) fn range(&self, blocks: Range<usize>) -> Result<&[u8], IndexError> {
         self.file.bytes(self.start(blocks.start)?..self.start(blocks.end)?)
     }

@@ -22,7 +22,7 @@ pub enum IndexError {
         file: PathBuf,
         /// Offset of the first damaged byte.
         offset: u64,
-        /// What is wrong there.
+        /// The problem.
         what: &'static str,
     },
     /// Another program touched a file while another file was built from it. Its bytes may have been different for
@@ -59,7 +59,7 @@ pub enum IndexError {
     /// Something is larger than the format allows.
     #[error("{what}: {found}, but the index can hold at most {max}")]
     Limit {
-        /// What is counted.
+        /// The quantity.
         what: &'static str,
         /// The value found.
         found: u64,
@@ -87,7 +87,7 @@ pub enum IndexError {
         file: PathBuf,
         /// Offset in the uncompressed file.
         offset: u64,
-        /// What is wrong there.
+        /// The problem.
         what: String,
     },
     /// A file that an index is imported from or exported to could not be read or written.
@@ -103,7 +103,7 @@ pub enum IndexError {
     Misuse {
         /// The document that was being added.
         doc: u32,
-        /// What was wrong.
+        /// The mistake.
         what: &'static str,
     },
 }

@@ -127,7 +127,7 @@ impl Slot {
 
     fn last() -> Option<&'static Slot> {
         let last = LAST.load(Ordering::SeqCst);
-        #[expect(unsafe_code, reason = "a list that the handler of a signal can walk")]
+        #[expect(unsafe_code, reason = "a list that a signal handler can walk")]
         // SAFETY: the pointer is null or a slot; slots are never freed or borrowed mutably.
         unsafe {
             last.as_ref()
@@ -156,7 +156,7 @@ impl Slot {
 }
 
 #[cfg(unix)]
-#[expect(unsafe_code, reason = "signals and mappings are the system's; tests/it/faults.rs")]
+#[expect(unsafe_code, reason = "signals and mappings need system calls; tests/it/faults.rs")]
 mod signal {
     use super::{AtomicUsize, Ordering, Slot};
     use libc::{c_int, c_void, siginfo_t};

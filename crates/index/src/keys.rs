@@ -46,8 +46,8 @@ impl KeyTable {
         }
     }
 
-    /// Returns the list of the key with this hash, as confirmed by `is_it`. If there is none, inserts the list
-    /// that `make` returns, unless that is `None`. Both closures get `lists`. The number 2³² – 1 is reserved.
+    /// Returns the list of the key with this hash, as confirmed by `is_it`. If it is missing, inserts the
+    /// list that `make` returns, unless that is `None`. Both closures get `lists`. The number 2³² – 1 is reserved.
     pub(crate) fn find_or_make<L>(
         &mut self,
         hash: u64,
@@ -110,7 +110,7 @@ fn part_of(hash: u64) -> usize {
 }
 
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "only the lower half is needed")]
 fn narrow(n: u64) -> u32 {
     n as u32
 }

@@ -181,7 +181,7 @@ impl Lengths<'_> {
 /// place.
 #[cfg_attr(
     target_arch = "x86_64",
-    expect(unsafe_code, reason = "calling what is compiled for more")
+    expect(unsafe_code, reason = "calls a function compiled for more CPU features")
 )]
 fn gather(lengths: Lengths<'_>, docs: &[u32], last: u32, out: &mut [u32]) {
     #[cfg(target_arch = "x86_64")]
@@ -198,7 +198,7 @@ fn gather(lengths: Lengths<'_>, docs: &[u32], last: u32, out: &mut [u32]) {
 /// [`gather`] for sixteen documents at a time; the place of the last is below 2³¹.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
-#[expect(unsafe_code, reason = "a look at every place takes several times as long; bench/query")]
+#[expect(unsafe_code, reason = "bounds checks take several times as long; bench/query")]
 #[expect(clippy::cast_ptr_alignment, reason = "these instructions take any address")]
 fn gather_avx512(lengths: Lengths<'_>, docs: &[[u32; 16]], last: u32, out: &mut [[u32; 16]]) {
     use std::arch::x86_64::{
@@ -225,7 +225,7 @@ fn gather_avx512(lengths: Lengths<'_>, docs: &[[u32; 16]], last: u32, out: &mut 
 }
 
 /// [`gather`] for one document at a time.
-#[expect(unsafe_code, reason = "a look at every place takes twice as long; bench/query")]
+#[expect(unsafe_code, reason = "bounds checks take twice as long; bench/query")]
 fn gather_each(lengths: Lengths<'_>, docs: &[u32], last: u32, out: &mut [u32]) {
     let Lengths { bytes, width, mask, .. } = lengths;
     assert!(last as usize * width + 4 <= bytes.len(), "place {last} of {} bytes", bytes.len());

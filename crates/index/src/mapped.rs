@@ -6,8 +6,8 @@
 //! Another program may truncate or change an open file. Reads do not notice that; lost pages read as zeros
 //! (`faults.rs`). Therefore callers check [`MappedFile::intact`] after reading. It compares the length, mtime and
 //! ctime of the file with those of the last check. If they differ, it verifies the footer and every chunk read so
-//! far again. If all match, it remembers the new metadata. If the name is gone or belongs to another file, the
-//! mapping stays valid. It is verified once more, and then not again unless the name comes back.
+//! far again. If all checksums match, it remembers the new metadata. If the name is gone or belongs to another
+//! file, the mapping stays valid. It is verified once more, and then not again unless the name comes back.
 //!
 //! On systems with a coarse clock, two writes within one clock step get the same date. So a date younger than a
 //! step is not trusted, and the next check verifies again. A write during a check is found by the next one. These
@@ -444,7 +444,7 @@ impl MappedFile {
     }
 }
 
-#[expect(unsafe_code, reason = "a mapping is what makes opening instant; there is no safe one")]
+#[expect(unsafe_code, reason = "mapping makes opening instant; there is no safe interface")]
 fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: an index file is written once, under a name that no reader knows before the manifest is renamed into
     // place. Later it is only unlinked, which leaves mappings whole. If another program changes the file in place,
@@ -454,7 +454,7 @@ fn map(file: &File) -> io::Result<Mmap> {
     unsafe { Mmap::map(file) }
 }
 
-#[expect(clippy::disallowed_methods, reason = "it is compared with dates of the system's")]
+#[expect(clippy::disallowed_methods, reason = "compared with file dates of the system")]
 fn now() -> SystemTime {
     SystemTime::now()
 }
@@ -491,7 +491,7 @@ fn footer(file: &[u8]) -> Result<Footer, (usize, &'static str)> {
     Ok(Footer { body_bytes, crc })
 }
 
-/// The number at `at`, which must lie inside.
+/// The number at `at`, which must be in bounds.
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]))
 }

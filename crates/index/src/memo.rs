@@ -203,7 +203,7 @@ impl WordMemo {
     /// Looks up words of `text` in a field. Each result is that of [`WordMemo::find`], or [`UNKNOWN`].
     #[cfg_attr(
         target_arch = "x86_64",
-        expect(unsafe_code, reason = "calling what is compiled for more")
+        expect(unsafe_code, reason = "calls a function compiled for more CPU features")
     )]
     pub(crate) fn find_all(
         &self,

@@ -47,7 +47,7 @@ impl Numbers {
     /// Decodes the codewords that end in the first `valid` bytes. Returns how many bytes they take.
     #[cfg_attr(
         target_arch = "x86_64",
-        expect(unsafe_code, reason = "calling what is compiled for more")
+        expect(unsafe_code, reason = "calls a function compiled for more CPU features")
     )]
     fn decode(&mut self, bytes: &[u8; STEP + BEHIND], valid: usize) -> usize {
         #[cfg(target_arch = "x86_64")]
@@ -172,7 +172,7 @@ fn eight(bytes: &[u8; STEP + BEHIND], at: usize) -> u64 {
 }
 
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "only the lower half is needed")]
 fn low(n: u64) -> u32 {
     n as u32
 }

@@ -36,7 +36,7 @@ impl<T: FnMut(&str, &mut String)> FieldWords<'_, '_, T> {
     /// Adds an occurrence of the term of a word, given its range in the text.
     ///
     /// # Panics
-    /// If the range is not inside the text or does not lie on character boundaries. The panic may come at a later
+    /// If the range is not inside the text or is not on character boundaries. The panic may come at a later
     /// push or at the drop.
     #[inline]
     pub fn push(&mut self, word: Range<usize>, position: u32) {

@@ -42,7 +42,7 @@ pub fn build_ordered<K: AsRef<[u8]>>(
     build_with(Scheme::Gauss4, Buckets::InOrder, signature, pairs)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "an iterator that is used up")]
+#[expect(clippy::needless_pass_by_value, reason = "the iterator is consumed")]
 fn build_with<K: AsRef<[u8]>>(
     scheme: Scheme,
     buckets: Buckets,

@@ -45,7 +45,7 @@ impl Hash {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "a step of a way on which what is at hand would go through memory at each call"
+        reason = "a hot step of a lookup: a call would spill registers to memory"
     )]
     pub(super) fn of_needle(key: Needle<'_>, seed: u64) -> Self {
         match key.words() {
@@ -132,7 +132,7 @@ fn high(n: u64) -> u32 {
 }
 
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "only the lower half is needed")]
 fn low(n: u64) -> u32 {
     n as u32
 }

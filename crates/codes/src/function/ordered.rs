@@ -54,7 +54,7 @@ impl<D: AsRef<[u8]>> OrderedFunction<D> {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "a step of a way on which what is at hand would go through memory at each call"
+        reason = "a hot step of a lookup: a call would spill registers to memory"
     )]
     pub fn probe(&self, bucket: usize, key: Needle<'_>) -> Probe {
         let hash = Hash::of_needle(key, self.header.seed);
@@ -79,7 +79,7 @@ impl<D: AsRef<[u8]>> OrderedFunction<D> {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "a step of a way on which what is at hand would go through memory at each call"
+        reason = "a hot step of a lookup: a call would spill registers to memory"
     )]
     pub fn value(&self, probe: &Probe) -> Option<u64> {
         let Header { width, keys, .. } = self.header;

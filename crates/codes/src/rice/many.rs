@@ -14,7 +14,7 @@ const PUT_BITS_MAX: u32 = 56;
 #[inline]
 #[cfg_attr(
     target_arch = "x86_64",
-    expect(unsafe_code, reason = "calling what is compiled for more")
+    expect(unsafe_code, reason = "calls a function compiled for more CPU features")
 )]
 pub fn parameters<T>(groups: &[T], mean: impl Fn(&T) -> (u32, u32), out: &mut [u8]) {
     #[cfg(target_arch = "x86_64")]
@@ -32,7 +32,7 @@ fn parameters_wide<T>(groups: &[T], mean: impl Fn(&T) -> (u32, u32), out: &mut [
 }
 
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "so that it is compiled for what its caller may use")]
+#[expect(clippy::inline_always, reason = "compiled for the CPU features of its caller")]
 fn parameters_anyhow<T>(groups: &[T], mean: impl Fn(&T) -> (u32, u32), out: &mut [u8]) {
     for (k, group) in out.iter_mut().zip(groups) {
         let (sum, count) = mean(group);
@@ -47,7 +47,7 @@ impl Writer<'_> {
     /// If there are not as many parameters as numbers.
     #[cfg_attr(
         target_arch = "x86_64",
-        expect(unsafe_code, reason = "calling what is compiled for more")
+        expect(unsafe_code, reason = "calls a function compiled for more CPU features")
     )]
     pub fn write_each(&mut self, numbers: &[u32], parameters: &[u8]) {
         assert_eq!(numbers.len(), parameters.len(), "parameters of numbers");

@@ -43,7 +43,7 @@ pub fn parameter(sum: u32, count: u32) -> u32 {
 /// The binary logarithm of a number from 1 to 2⁵² – 1, rounded down: the exponent of the number as a float. On
 /// processors without a fast bit scan this is faster.
 #[inline]
-#[expect(clippy::cast_precision_loss, reason = "of 52 bits none is lost")]
+#[expect(clippy::cast_precision_loss, reason = "52 bits are exact")]
 pub(crate) fn log2(n: u64) -> u32 {
     debug_assert!(n > 0 && n >> 52 == 0, "the logarithm of {n}");
     ((n.cast_signed() as f64).to_bits() >> 52) as u32 - 1023
@@ -229,7 +229,7 @@ fn codeword(window: u64, k: u32) -> (u32, u32) {
 
 /// The lower half; the upper half is zero unless the input is invalid.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the lower half is what is wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "only the lower half is needed")]
 fn low(n: u64) -> u32 {
     n as u32
 }

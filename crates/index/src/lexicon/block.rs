@@ -73,7 +73,7 @@ impl Parts {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "a step of a way on which what is at hand would go through memory at each call"
+        reason = "a hot step of a lookup: a call would spill registers to memory"
     )]
     fn read(bytes: &[u8], count: usize, place: usize) -> Option<Parts> {
         let others = BLOCK_KEYS.checked_sub(count)?;
@@ -200,7 +200,7 @@ pub(super) struct Broken;
 #[inline(always)]
 #[expect(
     clippy::inline_always,
-    reason = "a step of a way on which what is at hand would go through memory at each call"
+    reason = "a hot step of a lookup: a call would spill registers to memory"
 )]
 pub(super) fn lists_if_at<'a>(
     bytes: &'a [u8],

@@ -190,7 +190,7 @@ impl Ascending {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "a step of a way on which what is at hand would go through memory at each call"
+        reason = "a hot step of a lookup: a call would spill registers to memory"
     )]
     pub(super) fn count_within(&self, upper: u64, lower: impl FnOnce() -> u64) -> (usize, bool) {
         let within = |numbers: &[u64]| {

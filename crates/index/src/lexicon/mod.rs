@@ -221,7 +221,7 @@ impl Lexicon {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "a step of a way on which what is at hand would go through memory at each call"
+        reason = "a hot step of a lookup: a call would spill registers to memory"
     )]
     fn doc_frequency_at(&self, located: Option<&Located<'_>>) -> Result<u32, IndexError> {
         let Some(Located { block, place, lists }) = located else { return Ok(0) };
@@ -238,7 +238,7 @@ impl Lexicon {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "a step of a way on which what is at hand would go through memory at each call"
+        reason = "a hot step of a lookup: a call would spill registers to memory"
     )]
     fn shard_from(&self, eight: impl Fn(usize) -> u64, key: &[u8]) -> Option<usize> {
         let (behind, is_alike) = self.beginnings.count_within(eight(0), || eight(8));
@@ -254,10 +254,7 @@ impl Lexicon {
     }
 
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "what it hands on is many words, which would go through memory"
-    )]
+    #[expect(clippy::inline_always, reason = "a call would return its many words through memory")]
     fn locate(&self, key: Needle<'_>) -> Result<Option<Located<'_>>, IndexError> {
         let Some(shard) = self.shard_from(|at| key.eight(at), key.as_bytes()) else {
             return Ok(None);
@@ -270,10 +267,7 @@ impl Lexicon {
     }
 
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "what it hands on is many words, which would go through memory"
-    )]
+    #[expect(clippy::inline_always, reason = "a call would return its many words through memory")]
     fn locate_at<'a>(
         &self,
         block: Place<'a>,
@@ -355,7 +349,7 @@ impl Lexicon {
         })
     }
 
-    /// The first block whose first key satisfies `test`, by bisection; the number of blocks if there is none.
+    /// The first block whose first key satisfies `test`, by bisection; the number of blocks if no key does.
     fn first_block(&self, test: impl Fn(&[u8]) -> bool) -> Result<usize, IndexError> {
         let behind = self.shards.partition_point(|shard| !test(&shard.first_key));
         let Some(shard) = behind.checked_sub(1).map(|at| &self.shards[at]) else { return Ok(0) };
@@ -456,7 +450,7 @@ impl Terms<'_> {
     }
 
     /// Moves forward to the first term that is not less than `term`, which must begin with the prefix. Returns
-    /// `false` if there is none. Does not read long runs of terms in between.
+    /// `false` at the end. Does not read long runs of terms in between.
     pub fn skip_to(&mut self, term: &str) -> Result<bool, IndexError> {
         let target = |key: &[u8]| key.get(1..).is_some_and(|own| own >= term.as_bytes());
         for _ in 0..BLOCK_KEYS {

@@ -101,8 +101,8 @@ impl Sizes {
     }
 }
 
-/// A row of the table of buckets: the beginning of its first key, the length of its common prefix, the beginnings
-/// of its eighths, the start of its first block, and the start of its first list in each stream.
+/// A row of the table of buckets: the beginning of its first key, the length of its common prefix, and the
+/// beginnings of its eighths; then the starts of its first block and of its first list in each stream.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bucket {
     pub(super) beginning: (u64, u64),
@@ -218,10 +218,7 @@ impl Shard {
 
     /// Starts a lookup of a key that is not less than the first. Returns `None` if the shard cannot contain it.
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "what it hands on is many words, which would go through memory"
-    )]
+    #[expect(clippy::inline_always, reason = "a call would return its many words through memory")]
     pub(super) fn way(
         &self,
         file: &Arc<MappedFile>,
@@ -239,7 +236,7 @@ impl Shard {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "a step of a way on which what is at hand would go through memory at each call"
+        reason = "a hot step of a lookup: a call would spill registers to memory"
     )]
     fn bucket_of(
         &self,
@@ -363,10 +360,7 @@ impl Shard {
 
     /// [`Shard::place`], given the tables.
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "what it hands on is many words, which would go through memory"
-    )]
+    #[expect(clippy::inline_always, reason = "a call would return its many words through memory")]
     fn place_by<'a>(
         &'a self,
         tables: &Tables,
@@ -385,7 +379,7 @@ impl Shard {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "a step of a way on which what is at hand would go through memory at each call"
+        reason = "a hot step of a lookup: a call would spill registers to memory"
     )]
     fn bounds(
         &self,
@@ -479,10 +473,7 @@ impl<'a> Way<'a> {
 
     /// Location of the block of a key, given the key's place in the shard.
     #[inline(always)]
-    #[expect(
-        clippy::inline_always,
-        reason = "what it hands on is many words, which would go through memory"
-    )]
+    #[expect(clippy::inline_always, reason = "a call would return its many words through memory")]
     pub(super) fn place(&self, file: &'a MappedFile, key: usize) -> Result<Place<'a>, IndexError> {
         self.shard.place_by(self.tables, file, key / BLOCK_KEYS)
     }
@@ -491,7 +482,7 @@ impl<'a> Way<'a> {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "a step of a way on which what is at hand would go through memory at each call"
+        reason = "a hot step of a lookup: a call would spill registers to memory"
     )]
     pub(super) fn key(&self) -> Option<usize> {
         let key = usize::try_from(self.function.value(&self.probe)?).ok()?;
@@ -506,7 +497,7 @@ impl<'a> Place<'a> {
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "a step of a way on which what is at hand would go through memory at each call"
+        reason = "a hot step of a lookup: a call would spill registers to memory"
     )]
     pub(super) fn lists_if_at(
         &self,

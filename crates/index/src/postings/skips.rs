@@ -184,7 +184,7 @@ impl<'a> Skips<'a> {
     }
 
     /// The first block from `from` on whose last document is not before `target`, by galloping and then bisection.
-    /// Returns the number of full blocks if there is none.
+    /// Returns the number of full blocks if every block ends before it.
     #[inline]
     pub(crate) fn find(&self, from: usize, target: u32) -> usize {
         let before = |block: usize| self.last_doc(block).is_some_and(|last| last < target);

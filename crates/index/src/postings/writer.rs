@@ -23,7 +23,7 @@ pub(crate) struct PostingsWriter {
     freqs: Stream,
     positions: Stream,
     skips_file: FileWriter,
- // The current list:
+    // The current list:
     norm: Norm,
     doc_frequency: u32,
     total_frequency: u64,

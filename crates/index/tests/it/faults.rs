@@ -422,7 +422,7 @@ fn child_with_a_fault_of_its_own() {
     let path = dir.join("foreign");
     fs::write(&path, [1; 10_000]).expect("room");
     let file = File::options().read(true).write(true).open(&path).expect("it is there");
-    #[expect(unsafe_code, reason = "a mapping that is cut short is what this is about")]
+    #[expect(unsafe_code, reason = "the test is about a truncated mapping")]
     // SAFETY: the process is meant to die of reading it.
     let map = unsafe { memmap2::Mmap::map(&file) }.expect("mapped");
     file.set_len(0).expect("cut");
@@ -448,14 +448,14 @@ fn child_that_is_sent_the_signal() {
         _ => None,
     };
     if let Some(action) = action {
-        #[expect(unsafe_code, reason = "there is no safe way to it")]
+        #[expect(unsafe_code, reason = "there is no safe interface")]
         // SAFETY: the action is a constant, or a handler that only counts.
         unsafe {
             libc::signal(libc::SIGBUS, action)
         };
     }
     let raise = || {
-        #[expect(unsafe_code, reason = "there is no safe way to it")]
+        #[expect(unsafe_code, reason = "there is no safe interface")]
         // SAFETY: `raise` has no preconditions.
         unsafe {
             libc::raise(libc::SIGBUS)
