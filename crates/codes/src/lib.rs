@@ -124,8 +124,8 @@ pub trait Code {
     /// If `n` is greater than [`Code::max`].
     fn write(&self, out: &mut Bits, n: u64);
 
-    /// Reads one codeword. Returns `None`, and does not move the reader, if the input ends early or the bits are
-    /// not a codeword of a number up to [`Code::max`].
+    /// Reads one codeword. Returns `None` if the input ends early or the bits are not a codeword of a number up to
+    /// [`Code::max`]; then the reader does not move.
     fn read(&self, input: &mut Reader<'_>) -> Option<u64>;
 }
 

@@ -29,7 +29,7 @@
 //!             follow from both
 //! ```
 //!
-//! All numbers are in [`codes::vbyte`], except those of buckets and starts. Codes of keys are of
+//! All numbers are in [`codes::vbyte`], except those of buckets and starts. Keys are coded by
 //! [`codes::symbols`]. Within a block a list begins in each stream where the previous one ends. The writer is in
 //! `writer.rs`, lookups in a shard in `shard.rs`, in a block in `block.rs` and `lists.rs`.
 //!
