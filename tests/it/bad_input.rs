@@ -233,9 +233,9 @@ fn a_recrawl_is_widened_and_says_so() {
     assert!(said.contains("asked for 1 known URL again: 1 unchanged"), "{said}");
     fs::write(sandbox.path("web/frontier/recrawl"), "x").expect("a file");
     let ran = sandbox.run(&["crawl", "--dir", "web"]);
-    fails(&ran, 1, &["frontier/recrawl cannot be understood", "remove it", "--recrawl"]);
+    fails(&ran, 1, &["frontier/recrawl: not a valid recrawl file", "remove it", "--recrawl"]);
     let said = sandbox.done(&["status", "--dir", "web"]);
-    assert!(said.contains("frontier/recrawl cannot be understood: remove it"), "{said}");
+    assert!(said.contains("frontier/recrawl: not a valid recrawl file; remove it"), "{said}");
 }
 
 #[test]
