@@ -1,13 +1,12 @@
-//! What a person writes for an address of the web, and what is meant by it.
+//! Parsing of web addresses that a person writes.
 //!
-//! What lives here: [`read_address`], for seeds and for questions about a URL; [`spelt_host`], for hosts in
-//! the configuration. `example.org/page` means `http://example.org/page`, as in the address bar of a browser;
-//! a file, an e-mail address or a scheme that is not of the web means nothing that can be crawled, and is told
-//! apart from the name of a host. What does not: links of pages, which are read as browsers read them
-//! (`page::normalise`).
+//! What lives here: [`read_address`], for seeds and for questions about a URL; [`spelt_host`], for hosts in the
+//! configuration. `example.org/page` means `http://example.org/page`, as in the address bar of a browser. A file,
+//! an e-mail address or a scheme other than http is an error, and not taken for the name of a host. What does not:
+//! links of pages, which are parsed as browsers do (`page::normalise`).
 //!
-//! **Invariant.** What is read has the scheme http or https and a host that a name server could know, and
-//! is what [`page::normalise`] makes of it.
+//! **Invariant.** A parsed address has the scheme http or https and a host name that DNS allows, and is normalised
+//! by [`page::normalise`].
 //!
 //! Reference: RFC 1123, section 2.1 (names of hosts).
 
@@ -17,13 +16,13 @@ use page::{Limits, Url, normalise};
 
 use crate::error::CrawlError;
 
-/// Schemes that digits follow, as a port follows a host.
+/// Schemes followed by digits, as a host is by a port.
 const DIALLED: [&str; 2] = ["tel", "sms"];
-/// Bytes of a name, and of a part of it between dots.
+/// Maximum bytes of a name, and of a label of it.
 const NAME_BYTES_MAX: usize = 253;
 const LABEL_BYTES_MAX: usize = 63;
 
-/// The URL that `text` means.
+/// Returns the URL that `text` means.
 pub fn read_address(text: &str, limits: &Limits) -> Result<Url, CrawlError> {
     let text = text.trim();
     let wrong = |why: String| CrawlError::Address { text: text.to_owned(), why };
@@ -38,7 +37,7 @@ pub fn read_address(text: &str, limits: &Limits) -> Result<Url, CrawlError> {
     Ok(url)
 }
 
-/// The text with its scheme, or why it is no address.
+/// Adds a missing scheme to the text, or says why it is not an address.
 fn whole(text: &str) -> Result<String, String> {
     let write = |meant: &str| format!("write http://{meant}");
     if text.is_empty() {
@@ -51,7 +50,7 @@ fn whole(text: &str) -> Result<String, String> {
         if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https") {
             return Err(format!("{scheme} is not crawled; write an address with http or https"));
         }
-        // Browsers take any number of slashes for two, and a folder for a host.
+        // Browsers treat any number of slashes as two, and a folder as a host.
         return if rest.starts_with(['/', '\\']) {
             let meant = rest.trim_start_matches(['/', '\\']);
             Err(format!("it has no host; if {meant:?} is meant, {}", write(meant)))
@@ -95,19 +94,19 @@ fn is_scheme(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic()) && text.bytes().all(letter)
 }
 
-/// `C:\` or `C:/`.
+/// Returns whether the text begins like `C:\` or `C:/`.
 fn is_drive(text: &str) -> bool {
     matches!(text.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())
 }
 
-/// Whether what stands around the first colon is a scheme and not a host with its port.
+/// Returns whether the first colon ends a scheme, rather than separating a host from its port.
 fn is_foreign(&(before, after): &(&str, &str)) -> bool {
     let is_port = !after.is_empty() && after.bytes().all(|byte| byte.is_ascii_digit());
     let is_dialled = DIALLED.iter().any(|scheme| before.eq_ignore_ascii_case(scheme));
     is_scheme(before) && (!is_port || is_dialled)
 }
 
-/// Whether the host of a URL can be one.
+/// Checks that the host of a URL can exist.
 fn check_host(url: &Url) -> Result<(), String> {
     if url.port() == Some(0) {
         return Err("nothing listens on port 0; write the port of the server, or none".to_owned());
@@ -122,7 +121,7 @@ fn check_host(url: &Url) -> Result<(), String> {
     Err(format!("{host:?} cannot be the name of a host; write for example http://example.org/"))
 }
 
-/// Whether a text, spelt as URLs are, can be the name of a host.
+/// Returns whether a text, spelt as in URLs, can be a host name.
 fn is_host_name(host: &str) -> bool {
     let name = host.strip_suffix('.').unwrap_or(host);
     let letter = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_');
@@ -131,8 +130,8 @@ fn is_host_name(host: &str) -> bool {
     name.len() <= NAME_BYTES_MAX && name.split('.').all(is_label)
 }
 
-/// A host that a person wrote, spelt as [`crate::site::Site::host`] spells it: small letters, the ASCII form of an
-/// international name, no brackets. `None` if it is no host, or more than one.
+/// Returns a host that a person wrote in the spelling of [`crate::site::Site::host`]: lower case, the ASCII form
+/// of an international name, no brackets. `None` if it is not a single host.
 pub(crate) fn spelt_host(written: &str) -> Option<String> {
     let bare = written.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     if let Ok(address) = bare.unwrap_or(written).parse::<Ipv6Addr>() {

@@ -1,12 +1,12 @@
-//! What an answer means to the crawl: links, redirects, robots rules, waits.
+//! The meaning of an answer to the crawl: links, redirects, robots rules, waits.
 //!
-//! What lives here: [`Answers`], which turns an HTTP answer into what the frontier needs to know of it.
-//! `answer/head.rs` is what its head says, `answer/urls.rs` the URLs that it leads to, `answer/store.rs` whether
-//! it is archived. What does not: fetching it, writing it, and what follows.
+//! What lives here: [`Answers`], which turns an HTTP answer into what the frontier needs. `answer/head.rs`
+//! interprets its head, `answer/urls.rs` collects the URLs that it leads to, `answer/store.rs` decides whether it
+//! is archived. What does not: fetching it, writing it, and acting on it.
 //!
-//! **Invariant.** The result depends on the configuration, the seeds and the answer only: a parser
-//! thread that has just got it and the replay of the archive a year later agree, but for links that the
-//! sieve is known to have been offered, which may be left out.
+//! **Invariant.** The result depends only on the configuration, the seeds and the answer. A live answer and its
+//! record in the archive give the same result. The only exception: links that the sieve already knows may be left
+//! out.
 
 mod head;
 mod store;
@@ -36,16 +36,16 @@ pub(crate) use head::{is_from_answer, is_redirect, retry_after_ms};
 pub use urls::URLS_BYTES_MAX;
 pub(crate) use urls::{SITEMAP_BROKEN, SITEMAP_CUT};
 
-/// Which links of a page count.
+/// The links of a page that count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Links {
-    /// All of them: in what goes into the archive, and in what is read from it.
+    /// All links: for answers that are archived, or read from the archive.
     All,
-    /// Those that the sieve is not known to have been offered.
+    /// Links that the sieve is not known to have.
     Unknown,
 }
 
-/// Reads answers.
+/// Interprets answers.
 pub(crate) struct Answers {
     rules: Rules,
     limits: Limits,
@@ -55,16 +55,16 @@ pub(crate) struct Answers {
     decoded_bytes_max: usize,
     sitemap_bytes_max: usize,
     urls_bytes_max: usize,
-    /// Whether anybody asks for more of a page than its links.
+    /// Whether a filter or the order needs more of a page than its links.
     wants_text: bool,
     order: Box<dyn VisitOrder>,
-    /// What the sieve was offered lately.
+    /// The URLs that the sieve was offered recently.
     recent: Option<Arc<Recent>>,
-    /// Signatures of the bodies archived so far, where a filter asks for duplicates.
+    /// Signatures of the bodies archived so far, if a filter uses `duplicate`.
     bodies: Option<Mutex<BTreeSet<u64>>>,
 }
 
-/// The page that an answer is, and what the crawl knows of it.
+/// The page that an answer holds, and what the crawl knows of it.
 struct Context<'a> {
     url: &'a Url,
     http: &'a HttpResponse<'a>,
@@ -73,7 +73,7 @@ struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// What is known before the page is read.
+    /// Returns the facts that are known before the page is parsed.
     fn facts(&self) -> Facts<'a> {
         Facts {
             url: Some(self.url),
@@ -87,7 +87,7 @@ impl<'a> Context<'a> {
 }
 
 impl Answers {
-    /// Reads answers for a sieve that has this cache in front.
+    /// Creates a reader for a sieve with this cache in front.
     pub(crate) fn new(config: &Config, rules: Rules, recent: Option<Arc<Recent>>) -> Answers {
         let limits = Limits {
             body_bytes_max: config.decoded_bytes_max,
@@ -114,19 +114,20 @@ impl Answers {
         }
     }
 
-    /// Reads pages as thoroughly as a crawl with `config` does: which links count in a limit depends on it.
+    /// Parses pages as thoroughly as a crawl with `config` does, since this decides which links count towards a
+    /// limit.
     pub(crate) fn reading_as(self, config: &Config) -> Result<Answers, CrawlError> {
         let wants_text = wants_text(&Filters::compile(config)?, &*visit_order(config));
         Ok(Answers { wants_text, ..self })
     }
 
-    /// Reads so many links of a page, and so many bytes of the URLs that an answer leads to.
+    /// Sets the maximum number of links of a page, and of bytes of URLs that an answer leads to.
     pub(crate) fn reading(self, links_max: usize, urls_bytes_max: usize) -> Answers {
         let limits = Limits { links_max, ..self.limits };
         Answers { limits, urls_bytes_max, ..self }
     }
 
-    /// What follows from an answer that came from `url` at `date`.
+    /// Interprets an answer that came from `url` at `date`.
     pub(crate) fn read(
         &self,
         purpose: Purpose,
@@ -144,8 +145,8 @@ impl Answers {
         answered
     }
 
-    /// Whether the answer to a request for a sitemap is a page of this crawl. Anybody may name any URL as a
-    /// sitemap; what it is, only the answer says.
+    /// Returns whether the answer to a sitemap request is a page of this crawl. A site may name any URL as a
+    /// sitemap.
     pub(crate) fn is_page_after_all(&self, url: &str, http: &HttpResponse<'_>) -> bool {
         let Some(url) = parse_normal(url).filter(|_| http.status == 200) else { return false };
         let body = http.decoded_body(sitemap::HEAD_BYTES);
@@ -173,12 +174,12 @@ impl Answers {
         None
     }
 
-    /// The rules in a robots.txt; one that cannot be decoded (`None`) forbids everything.
+    /// Parses a robots.txt; one that cannot be decoded (`None`) forbids everything.
     pub(crate) fn robots(&self, body: Option<&[u8]>) -> Robots {
         body.map_or_else(Robots::forbid_all, |body| Robots::parse(body, &self.agent))
     }
 
-    /// Takes what an answer leads to; gives back the page if it was read.
+    /// Collects what an answer leads to; returns the page if it was parsed.
     fn harvest(
         &self,
         purpose: Purpose,
@@ -196,7 +197,7 @@ impl Answers {
             }
             Purpose::Sitemap => {
                 let body = http.decoded_body(self.sitemap_bytes_max + 1).ok()?;
-                // As many bytes as are taken of one are a part of it.
+                // A body as long as the limit was cut off.
                 let is_cut = http.body.len() >= self.sitemap_bytes_max;
                 self.sitemap(url, &body, is_cut, out);
             }
@@ -208,7 +209,7 @@ impl Answers {
                 }
             }
             Purpose::Page => {
-                // In a coding that nobody asked for there is nothing to read.
+                // A body in an unsupported coding cannot be parsed.
                 let Ok(body) = http.decoded_body(self.decoded_bytes_max) else {
                     count(UNREADABLE, out);
                     return None;
@@ -219,13 +220,12 @@ impl Answers {
         None
     }
 
-    /// Whether a URL is known to have been offered to the sieve: then it is of no use any more, for all
-    /// that is asked of links was asked of it.
+    /// Returns whether a URL was offered to the sieve. Such a link needs no further checks.
     fn was_offered(&self, url: &str) -> bool {
         self.recent.as_ref().is_some_and(|recent| recent.has(signature(url.as_bytes())))
     }
 
-    /// Reads a page for its links, if its filter lets it.
+    /// Parses a page for its links, unless its filter refuses it.
     fn page(&self, context: &Context<'_>, body: &[u8], out: &mut Harvest) -> Option<ReadPage> {
         let filter = self.rules.filters().parse.as_ref();
         let is_late = filter.is_some_and(Filter::needs_page);
@@ -270,17 +270,17 @@ impl Answers {
     }
 }
 
-/// Under this name pages are counted that a filter keeps from being read for links.
+/// The counter of pages that `parse_filter` refuses.
 const PARSE_FILTER: &str = "parse-filter";
-/// Under this name pages are counted of a type, or in a coding, that is not read.
+/// The counter of pages whose type or coding is not supported.
 const UNREADABLE: &str = "unreadable";
 
-/// Counts what an answer does not lead to.
+/// Increments a counter of refusals.
 fn count(what: &'static str, out: &mut Harvest) {
     *out.refused.entry(what.into()).or_default() += 1;
 }
 
-/// Whether an order or a filter asks for more of a page than its links.
+/// Returns whether the order or a filter needs more of a page than its links.
 fn wants_text(filters: &Filters, order: &dyn VisitOrder) -> bool {
     let mut of_page = [&filters.parse, &filters.store].into_iter().flatten();
     order.reads_text() || filters.link.is_some() || of_page.any(Filter::needs_page)
@@ -291,14 +291,14 @@ fn is_xml(content_type: &str) -> bool {
     essence.ends_with("/xml") || essence.ends_with("+xml")
 }
 
-/// What reading told of a page.
+/// The result of parsing a page.
 struct ReadPage {
     language: String,
     directives: Directives,
 }
 
 impl ReadPage {
-    /// `facts`, and those of the page if it was read.
+    /// Adds the facts of the page to `facts` if it was parsed.
     fn facts<'a>(page: Option<&'a ReadPage>, facts: Facts<'a>) -> Facts<'a> {
         page.map_or(facts, |page| Facts {
             language: &page.language,
@@ -334,7 +334,8 @@ mod tests {
         assert_eq!(unstored, [false, false, true, true]);
     }
 
-    /// And be it that a page with short links has a long base: what it leads to fits into a record.
+    /// Links that are short in the page may be long URLs because of a long base; what a page leads to must fit
+    /// into a record.
     #[test]
     fn what_a_page_leads_to_is_bounded() {
         let record_bytes_max = archive::Limits::default().block_bytes_max;

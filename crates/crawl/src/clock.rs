@@ -1,41 +1,41 @@
 //! Time as an argument.
 //!
-//! What lives here: the [`Clock`] and the one of this machine. The simulated one, which lets
-//! hours pass in a microsecond, is in the tests.
+//! What lives here: [`Clock`] and the clock of this machine. The simulated clock is in the tests.
 //!
-//! **Invariant.** `now_ms` never goes backwards; only it decides when a host may be visited, with waits that begin
-//! at `over_ms`: an end is rounded up and a beginning down.
-//! `unix_s` may jump with the calendar and is only written down, and so is `date`.
+//! **Invariant.** `now_ms` never goes backwards, and it alone decides when a host may be visited. Waits begin at
+//! `over_ms`, which rounds up, while `now_ms` rounds down. `unix_s` and `date` may jump with the calendar; they
+//! are only recorded.
 
 use std::time::{Instant, SystemTime};
 
-/// A moment as the archive has it.
+/// A moment, in the precision of the archive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment {
     /// Seconds since 1970.
     pub s: i64,
-    /// Microseconds of that second: what a host is asked for follows each other within one.
+    /// Microseconds of that second. They order the requests to one host within a second.
     pub us: u32,
 }
 
 impl Moment {
-    /// How many milliseconds have passed since an earlier moment, and not one more. One without microseconds is a record's
-    /// that does not tell them, and may be of any part of its second.
+    /// Returns the milliseconds since an earlier moment, rounded down. An earlier moment without microseconds
+    /// comes from a record that does not have them; it may be any part of its second.
     pub(crate) fn ms_since(self, earlier: Moment) -> u64 {
         let us = |moment: Moment| i128::from(moment.s) * 1_000_000 + i128::from(moment.us);
         let unsure_us = if earlier.us == 0 { 1_000_000 } else { 0 };
-        // Milliseconds of a record that have begun count.
+        // A millisecond that has begun counts as over.
         let begun_ms = (us(earlier) + unsure_us + 999).div_euclid(1000);
         u64::try_from((us(self).div_euclid(1000) - begun_ms).max(0)).unwrap_or(u64::MAX)
     }
 
-    /// How many milliseconds it takes until a later moment has come, a part of one counted as a whole.
+    /// Returns the milliseconds until a later moment, rounded up.
     pub(crate) fn ms_until(self, later: Moment) -> u64 {
         let us = |moment: Moment| i128::from(moment.s) * 1_000_000 + i128::from(moment.us);
         u64::try_from((us(later) - us(self) + 999).max(0) / 1000).unwrap_or(u64::MAX)
     }
 
-    /// The moment so many milliseconds later; of one without microseconds, the second which that is not after.
+    /// Returns the moment `ms` milliseconds later. For a moment without microseconds, returns a whole second,
+    /// rounded up.
     pub(crate) fn later(self, ms: u32) -> Moment {
         if self.us == 0 {
             return Moment { s: self.s.saturating_add(ms.div_ceil(1000).into()), us: 0 };
@@ -45,25 +45,24 @@ impl Moment {
         Moment { s, us: us % 1_000_000 }
     }
 
-    /// The second, since 1970, in which so many milliseconds after it are over: nobody who waits for them asks before.
+    /// Returns the second since 1970 in which a wait of `ms` milliseconds ends, rounded up.
     pub(crate) fn second_after(self, ms: u64) -> i64 {
         let all_ms = u64::from(self.us.div_ceil(1000)).saturating_add(ms);
         self.s.saturating_add(i64::try_from(all_ms / 1000).unwrap_or(i64::MAX))
     }
 }
 
-/// Where the time comes from.
+/// The source of time.
 pub trait Clock: Send + Sync {
-    /// Milliseconds since some moment before the crawl began; never less than before.
+    /// Milliseconds since some moment before the crawl began. Never decreases.
     fn now_ms(&self) -> u64;
-    /// The same for what is over: a moment that is not before now. A wait that begins with it and ends by
-    /// [`Clock::now_ms`] is never too short, though a clock may cut what it shows.
+    /// Like [`Clock::now_ms`], but rounded up. A wait that begins here and ends by `now_ms` is never too short.
     fn over_ms(&self) -> u64 {
         self.now_ms()
     }
     /// Seconds since 1970, for the records of the archive.
     fn unix_s(&self) -> i64;
-    /// The same moment as exactly as the clock tells it.
+    /// The current date, in the precision of the clock.
     fn date(&self) -> Moment {
         Moment { s: self.unix_s(), us: 0 }
     }
@@ -76,7 +75,7 @@ pub struct SystemClock {
 }
 
 impl SystemClock {
-    /// A clock that shows zero now.
+    /// Creates a clock that shows zero now.
     #[expect(clippy::disallowed_methods, reason = "this is where time comes in")]
     pub fn new() -> SystemClock {
         SystemClock { start: Instant::now() }
@@ -126,7 +125,7 @@ mod tests {
         assert_eq!(later(5, 600_001, 3_400), (9, 1));
         assert_eq!(later(5, 600_001, 3_399), (8, 999_001));
         assert_eq!(later(-1, 999_999, 1), (0, 999));
-        // Of any part of its second.
+        // Without microseconds, the moment may be any part of its second.
         assert_eq!((later(5, 0, 0), later(5, 0, 1), later(5, 0, 3_000)), ((5, 0), (6, 0), (8, 0)));
     }
 

@@ -1,40 +1,40 @@
-//! Whose fault a failure is: the page's or the host's (P7).
+//! Whose fault a failure is: the page's or the host's.
 //!
-//! What lives here: [`Health`], the failures of a host since its last good answer. A name without
-//! an address or a connection that is refused speaks against the host each time. A page that
-//! hangs, breaks off or answers 5xx speaks against the host the first time that a run tries it; when it is tried
-//! again and fails again, against itself. What does not: what follows (`frontier/`, `politeness.rs`).
+//! What lives here: [`Health`], the failures of a host since its last good answer. A failed lookup or a refused
+//! connection counts against the host each time. A page that hangs, breaks off or answers 5xx counts against the
+//! host only on its first attempt of a run; later attempts count against the page. What does not: the consequences
+//! (`frontier/`, `politeness.rs`).
 //!
-//! **Invariant.** One page, however often it fails, counts once; an answer forgives all. Failures with no good answer
-//! in between are one spell, and every spell has its own number, from 1.
+//! **Invariant.** A page counts once, however often it fails, and a good answer resets the count. The failures
+//! between two good answers are a spell; spells are numbered from 1.
 
 use crate::order::{Repute, Waiting};
 
-/// What failed at a host since its last good answer.
+/// The failures of a host since its last good answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Health {
     failures: u32,
-    /// How many spells are over.
+    /// Number of spells that are over.
     spells: u32,
     is_failing: bool,
-    /// Whether it has given a good answer in this run.
+    /// Whether the host has given a good answer in this run.
     has_answered: bool,
 }
 
 impl Health {
-    /// The host answered, or is given another chance.
+    /// Records a good answer, or a new chance for the host.
     pub(crate) fn recover(&mut self) {
         let spells = self.spells.saturating_add(u32::from(self.is_failing));
         *self = Health { spells, has_answered: true, ..Health::default() };
     }
 
-    /// The host could not be reached.
+    /// Records that the host could not be reached.
     pub(crate) fn fail(&mut self) {
         self.failures = self.failures.saturating_add(1);
         self.is_failing = true;
     }
 
-    /// A page could not be had.
+    /// Records that a page failed.
     pub(crate) fn fail_page(&mut self, page: &mut Waiting) {
         self.failures = self.failures.saturating_add(u32::from(page.spell == 0));
         self.is_failing = true;
@@ -45,7 +45,7 @@ impl Health {
         }
     }
 
-    /// Whether a page has failed since the last good answer of the host only, if ever.
+    /// Returns whether a page has failed only since the last good answer of the host, if ever.
     pub(crate) fn is_unclear(self, page: &Waiting) -> bool {
         match (page.repute, page.spell) {
             (Repute::Bad, _) => false,
@@ -55,17 +55,17 @@ impl Health {
         }
     }
 
-    /// The number of the spell that the next failure belongs to.
+    /// Returns the number of the spell that the next failure belongs to.
     pub(crate) fn spell(self) -> u32 {
         self.spells.saturating_add(1)
     }
 
-    /// Whether the last visit failed.
+    /// Returns whether the last visit failed.
     pub(crate) fn is_failing(self) -> bool {
         self.is_failing
     }
 
-    /// How many failures speak against the host.
+    /// Returns the number of failures that count against the host.
     pub(crate) fn failures(self) -> u32 {
         self.failures
     }

@@ -1,10 +1,10 @@
-//! What other agents found for this one (A4), line by line.
+//! URLs that other agents found for this one, line by line.
 //!
-//! What lives here: [`Inbox`], all that the inboxes of a run bring, and what of it is of no use. What does not: the
-//! files (`agents.rs`), and what stands in a line (`seeds.rs`).
+//! What lives here: [`Inbox`], the contents of all inboxes of a run, and the count of its unusable lines. What
+//! does not: the files (`agents.rs`), and the format of a line (`seeds.rs`).
 //!
-//! **Invariant.** No line vanishes: it is an address to begin with, refused by the rules, too far by a limit that
-//! counts across agents, or a bad one; the first bad one is told with its place.
+//! **Invariant.** No line is lost silently. Each line is a start address, refused by the rules, dropped by a limit
+//! that counts across agents, or invalid. The first invalid line is reported with its file and line number.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,23 +19,23 @@ use crate::normalisation::Normalisation;
 use crate::rules::Rules;
 use crate::seeds::Start;
 
-/// The bytes of a bad line that are told.
+/// The longest prefix of an invalid line that is reported, in bytes.
 const TOLD_BYTES_MAX: usize = 80;
 
-/// What the inboxes bring.
+/// The contents of all inboxes.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     pub(crate) starts: Vec<Start>,
-    /// How many are too far away, by the name of the limit.
+    /// Number of URLs that exceed a limit, by the name of the limit.
     pub(crate) dropped: BTreeMap<&'static str, usize>,
-    /// Lines that are none.
+    /// Number of invalid lines.
     pub(crate) bad_lines: u64,
-    /// What is wrong with the first of them, with file and line.
+    /// The error of the first invalid line, with file and line number.
     pub(crate) bad_line: Option<String>,
 }
 
 impl Inbox {
-    /// Reads all inboxes in a folder; a run of the given addresses alone takes nothing of them.
+    /// Reads all inboxes in a folder. A run with `alone` set reads none.
     pub(crate) fn read(dir: &Path, rules: &Rules, config: &Config) -> Result<Inbox, CrawlError> {
         let mut inbox = Inbox::default();
         if config.alone {
@@ -50,7 +50,7 @@ impl Inbox {
         Ok(inbox)
     }
 
-    /// Takes a line; an error says what is wrong with it.
+    /// Adds a line; an error says why the line is invalid.
     fn take(&mut self, line: &Line<'_>, rules: &Rules, config: &Config) -> Result<(), String> {
         let text = line.text?.trim();
         if text.is_empty() {
@@ -68,7 +68,7 @@ impl Inbox {
     }
 }
 
-/// What a line says, and the URL under which a crawl visits it; an error says what is wrong.
+/// Parses a line, and normalises its URL as a crawl does; an error says why the line is invalid.
 fn read(text: &str, config: &Config) -> Result<(Start, Url), String> {
     let start = Start::read(text)?;
     let limits = Limits { url_bytes_max: config.url_bytes_max, ..Limits::default() };
@@ -76,7 +76,7 @@ fn read(text: &str, config: &Config) -> Result<(Start, Url), String> {
     Ok((start, Normalisation::apply(&config.normalise, url)))
 }
 
-/// The limit that the way to an address is beyond, if it is.
+/// Returns the limit that the path to an address exceeds, if any.
 fn too_far(start: &Start, config: &Config) -> Option<&'static str> {
     if start.hops > config.redirects_max {
         Some("redirects")
@@ -85,7 +85,7 @@ fn too_far(start: &Start, config: &Config) -> Option<&'static str> {
     }
 }
 
-/// A bad line for people.
+/// Formats an invalid line for a message.
 fn told(line: &Line<'_>, why: &str) -> String {
     let file = line.path.file_name().unwrap_or_default().to_string_lossy();
     let text = line.text.unwrap_or_default().trim();
@@ -93,8 +93,8 @@ fn told(line: &Line<'_>, why: &str) -> String {
     format!("line {} of {file}, {text:?}: {why}", line.number)
 }
 
-/// How many redirects led to `url`, as the inboxes in a folder tell, by the shortest way; `None` if it is in none. A
-/// line counts for the URL that a crawl with this configuration makes of it.
+/// Returns the smallest number of redirects that led to `url` according to the inboxes in a folder; `None` if no
+/// inbox has it. URLs are compared after the normalisation of this configuration.
 pub fn inbox_hops(dir: &Path, url: &str, config: &Config) -> Result<Option<u8>, CrawlError> {
     let mut fewest: Option<u8> = None;
     if dir.is_dir() {
@@ -153,7 +153,7 @@ mod tests {
             ["http://a.test/1", "http://a.test/3", "http://a.test/4", "http://a.test/"].map(hops),
             [Some(0), Some(6), Some(u8::MAX), None]
         );
-        // What is counted can be asked about, however it is spelt.
+        // A URL is found in any spelling that normalises to it.
         let line = "  hops:6 HTTP://A.test:80/x/../9?utm_source=a#b  \r\n";
         fs::write(dir.path().join("inbox-4.urls"), line).expect("room");
         let normalise = vec![Normalisation::Tracking];

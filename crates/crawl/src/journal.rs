@@ -1,21 +1,26 @@
-//! The archive as the journal of the crawl: what is written of a visit, and how it is read again.
+//! The archive as the journal of the crawl: how the records of a visit are written and read.
 //!
-//! What lives here: the records of one visit. An answer is a `request` and a `response` record; what
-//! HTTP does not say of it stands in headers of the response: `Crivello-Purpose` (`page`, `robots`,
-//! `sitemap`), `Crivello-Attempt`, `Crivello-Hops`, `Crivello-Depth`, `Crivello-Took` (how long the answer to a
-//! request took that asks for a number of seconds from then on), `Crivello-Blame` (`host`, if nothing else of the host
-//! can tell whether a visit in vain is its page's fault) and `Crivello-Robots-For`, the site whose robots.txt it is. A visit without an answer is a `metadata` record with the same as fields, and
-//! with `outcome` and `detail`; its purpose is `address` if it was the name server that failed. An answer
-//! that is as an earlier one was is a `revisit` record, which says by `Crivello-Length` how many bytes its body had, and
-//! every answer that was compared with an earlier one says by `Crivello-Before` what status that had. A 304 that may make
-//! another page of the earlier one is a `revisit` record with `Crivello-Inconclusive`: what its head says counts until a
-//! better answer has come; and so is a 412 to a condition, as a `response`, of which nothing counts. A 304 that nobody asked
-//! for is no answer, and says by `Crivello-Withholds` if the page is not to be found. One that a filter keeps out of the archive is a
-//! `metadata` record of what it leads to. What does not: what follows from a record
-//! (`replay.rs`).
+//! What lives here: the records of one visit.
 //!
-//! **Invariant.** The response is the last record of a visit: a visit whose writing was cut short
-//! never took place.
+//! - An answer is a `request` and a `response` record. Headers of the response hold what HTTP does not say:
+//!   `Crivello-Purpose` (`page`, `robots`, `sitemap`), `Crivello-Attempt`, `Crivello-Hops`, `Crivello-Depth`,
+//!   `Crivello-Took` (milliseconds from the request to an answer with a Retry-After in seconds), `Crivello-Blame`
+//!   (`host`, if a failure counts against the host and not the page) and `Crivello-Robots-For` (the site whose
+//!   robots.txt it is).
+//! - A failed visit is a `metadata` record with the same notes as fields, and with `outcome` and `detail`. Its
+//!   purpose is `address` if DNS failed.
+//! - An answer equal to an earlier capture is a `revisit` record; `Crivello-Length` is the length of its body.
+//!   Every answer that was compared with a capture has the status of that capture in `Crivello-Before`.
+//! - A 304 whose head may change the meaning of the earlier page is a `revisit` record with
+//!   `Crivello-Inconclusive`; its head counts until a better answer comes. A 412 to a conditional request is an
+//!   inconclusive `response`, of which nothing counts.
+//! - A 304 to an unconditional request is a failure. `Crivello-Withholds` marks one whose head says noindex.
+//! - An answer that a filter keeps out of the archive is a `metadata` record of what it leads to.
+//!
+//! What does not: what follows from a record.
+//!
+//! **Invariant.** The response is the last record of a visit: a visit whose writing was interrupted never took
+//! place.
 
 use archive::{
     ArchiveError, Draft, Kind, Location, Record, WarcWriter, exact_date_text, http_block,
@@ -33,56 +38,56 @@ const PURPOSE: &str = "Crivello-Purpose";
 const ATTEMPT: &str = "Crivello-Attempt";
 const HOPS: &str = "Crivello-Hops";
 const DEPTH: &str = "Crivello-Depth";
-/// Of the last try of a page that its host may be to blame for if it is in vain.
+/// Set on the last attempt of a page if its failure counts against the host.
 const BLAME: &str = "Crivello-Blame";
 const ROBOTS_FOR: &str = "Crivello-Robots-For";
-/// The bytes of a body that is not in its record.
+/// The length of a body that is not in its record.
 const LENGTH: &str = "Crivello-Length";
 /// The status of the capture that an answer was compared with.
 pub(crate) const BEFORE: &str = "Crivello-Before";
 
-/// The date of the capture that, by an answer which is none, is not to be found.
+/// The date of the capture to which an unrequested 304 adds noindex.
 const WITHHOLDS: &str = "Crivello-Withholds";
 
-/// Of an answer without a body: when the one came that has it.
+/// For an answer without a body: the date of the capture that has it.
 const REFERS_TO_DATE: &str = "WARC-Refers-To-Date";
 
-/// Of an answer that does not tell what its page is now.
+/// Set on an answer that leaves open what its page is now.
 const INCONCLUSIVE: &str = "Crivello-Inconclusive";
 
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 const IDENTICAL: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
-/// A profile of our own: the payloads are the same when their content codings are undone.
+/// Our own profile: the payloads are equal after decoding.
 const DECODED: &str = "urn:crivello:revisit:identical-decoded-payload";
 
 /// The outcome of a visit whose answer was not archived.
 const UNSTORED: &str = "not-stored";
-/// How many milliseconds after the moment of its record an answer had come that asks for a wait from then on.
+/// Milliseconds between the date of its record and an answer with a relative Retry-After.
 const TOOK: &str = "Crivello-Took";
-/// The seconds that such an answer asks to wait.
+/// The wait that such an answer requests, in seconds.
 const RETRY_AFTER: &str = "retry-after";
 
-/// A visit as the archive tells it.
+/// A visit as recorded in the archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) purpose: Purpose,
-    /// How many visits had failed before.
+    /// Number of failed visits before this one.
     pub(crate) attempts: u8,
     pub(crate) hops: u8,
-    /// How many links led here from the first page of the site; for a sitemap, how many indexes.
+    /// Number of links from the first page of the site; for a sitemap, the number of indexes.
     pub(crate) depth: u16,
-    /// The site whose robots.txt it is, if not that of the URL.
+    /// The site whose robots.txt it is, if it differs from the site of the URL.
     pub(crate) robots_for: Option<String>,
-    /// Why there was no answer; `None` if the record is one.
+    /// Why the visit failed; `None` if the record is an answer.
     pub(crate) failure: Option<FailureKind>,
-    /// Whether the answer does not tell what the page is now, which is still to be asked for.
+    /// Whether the answer leaves open what the page is now, so that it still has to be fetched.
     pub(crate) is_inconclusive: bool,
-    /// Whether its host is to blame if it was in vain: then it is no try of its page.
+    /// Whether a failure counts against the host. Then it is not an attempt of the page.
     pub(crate) blames_host: bool,
 }
 
 impl Entry {
-    /// What the records of a visit will tell; `None` if it was for an address.
+    /// Returns the entry of a visit; `None` if the visit was a DNS lookup.
     pub(crate) fn of(visit: &Visit, failure: Option<FailureKind>) -> Option<Entry> {
         let robots_for = match &visit.task {
             Task::Resolve => return None,
@@ -101,8 +106,8 @@ impl Entry {
         })
     }
 
-    /// Whether it settled its URL for good, in a crawl that tries so often again; `status` is 0 if there
-    /// was no answer.
+    /// Returns whether the visit settled its URL for good, in a crawl with this number of retries. `status` is 0
+    /// if there was no answer.
     pub(crate) fn is_final(&self, status: u16, retries: u8) -> bool {
         let is_passing = match self.failure {
             None if self.is_inconclusive => return false,
@@ -113,37 +118,37 @@ impl Entry {
         !is_passing || self.attempts >= retries && !self.blames_host
     }
 
-    /// Whether it failed for a reason that may pass.
+    /// Returns whether the visit failed for a reason that may pass.
     pub(crate) fn is_vain(&self, status: u16) -> bool {
         self.failure.map_or_else(|| is_passing(self.purpose, status), FailureKind::is_passing)
     }
 
-    /// Whether it was in vain, and speaks against its host as well.
+    /// Returns whether the visit failed in a way that counts against the host as well.
     pub(crate) fn is_against_host(&self, status: u16) -> bool {
         self.is_vain(status) && self.failure != Some(FailureKind::Room)
     }
 
-    /// Whether its host answered, and that well enough to be asked for other pages.
+    /// Returns whether the host answered well enough to be asked for other pages.
     pub(crate) fn is_good(&self, status: u16) -> bool {
         let is_outage = self.failure.is_some_and(FailureKind::is_of_host);
         !self.is_against_host(status) && !is_outage && !self.is_inconclusive
     }
 
-    /// How often its URL was tried, this time included, if it failed for a reason that may pass; 0 if not, and if its host
-    /// could not be reached, in which its page has no part.
+    /// Returns the number of attempts of the URL, this one included, if it failed for a reason that may pass.
+    /// Returns 0 otherwise, and if the host could not be reached.
     pub(crate) fn tries(&self, status: u16) -> u8 {
         let is_outage = self.failure.is_some_and(FailureKind::is_of_host);
         if self.is_vain(status) && !is_outage { self.attempts.saturating_add(1) } else { 0 }
     }
 
-    /// What a record tells; `None` if it is not about a visit. A response of another crawler is a
-    /// page, or a robots.txt by its name.
+    /// Reads the entry of a record; `None` if it is not about a visit. A response of another crawler is a page, or
+    /// a robots.txt if its path says so.
     pub(crate) fn read(record: &Record) -> Option<Entry> {
         let target = record.target.as_deref()?;
         let fields;
         let (headers, is_answer) = match record.kind {
             Kind::Response => (&record.headers, true),
-            // That of another crawler may be about the page of another URL.
+            // A revisit of another crawler may refer to another URL.
             Kind::Revisit if record.header(PURPOSE).is_some() => (&record.headers, true),
             Kind::Metadata => {
                 fields = parse_warc_fields(&record.block);
@@ -186,16 +191,16 @@ impl Entry {
     }
 }
 
-/// An answer as it was written.
+/// An archived answer.
 pub(crate) struct Written {
-    /// What the record has of the HTTP message.
+    /// The part of the HTTP message that the record has.
     pub(crate) block: Vec<u8>,
     pub(crate) location: Location,
-    /// Whether it is as the earlier one was.
+    /// Whether it equals the earlier capture.
     pub(crate) unchanged: bool,
 }
 
-/// Writes an answer; one that is as `earlier` was, as a revisit of it.
+/// Archives an answer; one that equals `earlier` becomes a revisit record.
 pub(crate) fn write_answer(
     archive: &mut WarcWriter,
     visit: &Visit,
@@ -255,35 +260,35 @@ pub(crate) fn write_answer(
     Ok(Written { block, location, unchanged: found.is_some() })
 }
 
-/// How long after its request the wait begins that an answer asks for; 0 if it asks for none, or for one until a date.
+/// Returns the time from the request to the answer if its Retry-After is a number of seconds; 0 otherwise.
 pub(crate) fn took_ms(answer: &Answer) -> u32 {
     let value =
         answer.headers.get("Retry-After").and_then(|value| str::from_utf8(value.as_bytes()).ok());
     if value.is_some_and(is_from_answer) { answer.took_ms } else { 0 }
 }
 
-/// The same by its record; 0 where it does not tell.
+/// Reads [`took_ms`] from a record; 0 if it is missing.
 pub(crate) fn read_took_ms(record: &Record) -> u32 {
     record.header(TOOK).and_then(|value| value.parse().ok()).unwrap_or(0)
 }
 
-/// How many bytes the body of an answer had that is not in its record.
+/// Returns the length of a body that is in another record.
 pub(crate) fn length_elsewhere(record: &Record) -> Option<u64> {
     record.header(LENGTH).filter(|_| record.kind == Kind::Revisit)?.parse().ok()
 }
 
-/// When the answer came whose body a revisit leaves out.
+/// Returns the date of the capture whose body a revisit refers to.
 pub(crate) fn refers_to(record: &Record) -> Option<Moment> {
     let date = record.header(REFERS_TO_DATE).filter(|_| record.kind == Kind::Revisit)?;
     archive::parse_date(date).map(|(s, us)| Moment { s, us })
 }
 
-/// An answer with a body as an HTTP message, and where in it the body begins.
+/// Formats an answer as an HTTP message; also returns the offset of the body.
 pub(crate) fn answer_block(answer: &Answer, body: &[u8]) -> (Vec<u8>, usize) {
     http_block(&answer.status_line, answer.fields(), body)
 }
 
-/// What a revisit says of the record that it found again.
+/// Returns the headers of a revisit that refer to the earlier record.
 fn revisit(found: &Earlier, likeness: Likeness) -> Vec<(&'static str, String)> {
     let profile = match likeness {
         Likeness::NotModified => NOT_MODIFIED,
@@ -301,7 +306,7 @@ fn revisit(found: &Earlier, likeness: Likeness) -> Vec<(&'static str, String)> {
     headers
 }
 
-/// What was asked, in the words of HTTP/1.1; what is secret in it is left out.
+/// Formats the request as HTTP/1.1, without secret values.
 fn request_block(
     visit: &Visit,
     user_agent: &str,
@@ -352,7 +357,7 @@ fn write_fields(
     })
 }
 
-/// Writes that a visit had no answer, and if one that was none says that the page `withheld` is not to be found, that.
+/// Archives a failed visit; `withheld` is the capture to which an unrequested 304 adds noindex.
 pub(crate) fn write_failure(
     archive: &mut WarcWriter,
     visit: &Visit,
@@ -368,8 +373,7 @@ pub(crate) fn write_failure(
     write_fields(archive, visit, date, &fields)
 }
 
-/// Writes of an answer that is not to be archived only what the crawl has to remember: its status, and
-/// what it leads to.
+/// Archives the status and the links of an answer whose body is not stored.
 pub(crate) fn write_unstored(
     archive: &mut WarcWriter,
     visit: &Visit,
@@ -395,7 +399,7 @@ pub(crate) fn write_unstored(
     write_fields(archive, visit, date, &fields)
 }
 
-/// An answer that [`write_unstored`] wrote of; `None` if the record is something else.
+/// Reads a record of [`write_unstored`]; `None` if the record is another one.
 pub(crate) fn read_unstored(record: &Record) -> Option<Answered> {
     if record.kind != Kind::Metadata {
         return None;
@@ -427,8 +431,8 @@ pub(crate) fn read_unstored(record: &Record) -> Option<Answered> {
     is_unstored.then_some(answered)
 }
 
-/// Whether a record holds an answer of 304 as if it were a page, as some crawlers write it; it counts as the failure
-/// that a crawl makes of it.
+/// Returns whether a record holds a 304 as an ordinary response, as some crawlers write it. It counts as a
+/// failure.
 fn is_uncalled_304(record: &Record, purpose: Purpose) -> bool {
     record.kind == Kind::Response
         && purpose != Purpose::Robots
@@ -436,13 +440,13 @@ fn is_uncalled_304(record: &Record, purpose: Purpose) -> bool {
         && record.block.split(|&byte| byte == b' ').nth(1).is_some_and(|status| status == b"304")
 }
 
-/// Whether a visit had an answer that is none, and that says of the page that it is not to be found.
+/// Returns whether a visit ended with an unrequested 304 that adds noindex to the page.
 pub fn withholds(record: &Record) -> bool {
     let is_it = |(name, _): &(String, String)| name.eq_ignore_ascii_case(WITHHOLDS);
     record.kind == Kind::Metadata && parse_warc_fields(&record.block).iter().any(is_it)
 }
 
-/// Why a visit had no answer, as its record tells; `None` if the record is another one.
+/// Returns why a visit failed, according to its record; `None` if the record is another one.
 pub fn read_failure(record: &Record) -> Option<Failure> {
     if record.kind == Kind::Response {
         let is_uncalled = |entry: &Entry| entry.failure.is_some();
@@ -504,7 +508,7 @@ mod tests {
         }
     }
 
-    /// An imported archive may have it like any other answer.
+    /// An imported archive may have such a response.
     #[test]
     fn an_answer_of_304_that_is_no_revisit_is_a_failure() {
         for (purpose, kind, status, is_failure) in [

@@ -1,20 +1,20 @@
-//! Frontier, workbench, politeness, robots, fetch, agents.
+//! The crawler: frontier, workbench, politeness, robots.txt, fetching, agents.
 //!
 //! What lives here: [`run`], which crawls from seeds into an archive, and everything it is made of.
 //!
 //! ```text
-//!   seeds, links ─▶ sieve ─▶ hosts ─▶ workbench ─▶ fetchers ─▶ parsers ─▶ archive
-//!         ▲                                                       │
-//!         └──────────────── links, redirects, robots ◀────────────┘
+//!   seeds, links ─▶ sieve ─▶ hosts ─▶ workbench ─▶ fetchers ─▶ archive ─▶ parsers
+//!         ▲                                                                 │
+//!         └────────────── links, redirects, robots.txt rules ◀──────────────┘
 //! ```
 //!
-//! One coordinating thread owns the frontier (`frontier/`), so that no lock is held over it. Fetchers
-//! (`fetch/`) are asynchronous and only fetch; parsers (`parser.rs`) are threads that archive an
-//! answer and read it. What does not live here: the meaning of a page (`page`), the format of the
-//! archive (`archive`), what is done with either.
+//! One coordinating thread owns the frontier (`frontier/`), so the frontier needs no lock. Fetchers (`fetch/`) are
+//! asynchronous and only fetch. Parsers (`parser.rs`) are threads that append an answer to the archive and then
+//! parse it. Only a page that `store_filter` may refuse is parsed first. What does not: the meaning of a
+//! page (`page`), the format of the archive (`archive`), and their use.
 //!
-//! **Invariant.** The archive is the journal: an answer is archived before anything follows from it,
-//! and the frontier can be made again from the archive and the seeds (`replay.rs`).
+//! **Invariant.** The archive is the journal: an answer is archived before the frontier acts on it. The frontier
+//! can be rebuilt from the archive and the seeds.
 
 #![forbid(unsafe_code)]
 

@@ -1,11 +1,9 @@
-//! Visits and how they end: what the stages of a crawl say to each other.
+//! Visits and how they end: the messages between the stages of a crawl.
 //!
-//! What lives here: [`Visit`], which the frontier hands to a fetcher; [`Done`], which comes back
-//! to it from a parser; [`Failure`], which is also what the archive keeps of a visit without an
-//! answer. What does not: what follows from either (`frontier/`).
+//! What lives here: [`Visit`], which the frontier hands to a fetcher; [`Done`], which a parser returns to it;
+//! [`Failure`], which the archive also records. What does not: how the frontier reacts (`frontier/`).
 //!
-//! **Invariant.** For every `Visit` handed out one `Done` comes back, unless the crawl is being
-//! stopped.
+//! **Invariant.** For every `Visit` handed out one `Done` comes back, unless the crawl is being stopped.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,10 +17,10 @@ use crate::order::Waiting;
 use crate::robots::Robots;
 use crate::site::{HostId, Site};
 
-/// What is to be done at a host.
+/// The task of a visit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// Find its address.
+    /// Resolve the address of the host.
     Resolve,
     /// Fetch a robots.txt for `asker`: the same host, or one whose robots.txt redirects here.
     Robots { asker: HostId, asker_site: Arc<Site> },
@@ -30,22 +28,22 @@ pub(crate) enum Task {
     Page,
 }
 
-/// One thing to do at one host.
+/// One request to one host.
 #[derive(Debug, Clone)]
 pub(crate) struct Visit {
     pub(crate) host: HostId,
     pub(crate) site: Arc<Site>,
     pub(crate) task: Task,
     pub(crate) page: Waiting,
-    /// Where to connect; `None` only while the task is to find out.
+    /// The address to connect to; `None` only while the task is to resolve it.
     pub(crate) address: Option<IpAddr>,
-    /// Whether the host has another one to go to if nothing answers there.
+    /// Whether the host has another address to try if this one does not connect.
     pub(crate) has_other_address: bool,
-    /// Whether the connection is worth keeping for the next visit.
+    /// Whether to keep the connection for the next visit.
     pub(crate) keep_alive: bool,
-    /// Whether the host is to blame if it is in vain, by silence, 429 or 5xx, and is set aside: it is the last try of a page,
-    /// the host has given no good answer since before the first one, and nothing else waits that could tell whose fault
-    /// it is.
+    /// Whether a failure (silence, 429 or 5xx) counts against the host and sets it aside. It is the last attempt
+    /// of a page, the host has given no good answer since before the first one, and no other page waits that could
+    /// show whose fault it is.
     pub(crate) blames_host: bool,
 }
 
@@ -54,8 +52,8 @@ impl Visit {
         self.site.url(&self.page.path)
     }
 
-    /// Whether it is yet to be made again, as if it had not been, after it failed like this: where the host
-    /// has another address, and once where the server has refused it unseen.
+    /// Returns whether the visit is repeated at once after this failure: on another address of the host, or once
+    /// after the server refused the request unprocessed.
     pub(crate) fn goes_on_after(&self, failure: &Failure) -> bool {
         match failure.kind {
             FailureKind::Connect => self.has_other_address,
@@ -77,90 +75,90 @@ impl Visit {
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) visit: Visit,
-    /// When its last byte had come, on the clock's scale.
+    /// When the last byte arrived, in milliseconds of the clock.
     pub(crate) finished_ms: u64,
-    /// When it began, in the archive's terms.
+    /// When it began, as recorded in the archive.
     pub(crate) date: Moment,
-    /// The status of the capture that an answer is compared with; 0 if there is none.
+    /// The status of the capture that the answer is compared with; 0 if none.
     pub(crate) before: u16,
-    /// Whether that is a page, and not a sitemap.
+    /// Whether that capture is a page, and not a sitemap.
     pub(crate) was_page: bool,
     pub(crate) outcome: Outcome,
 }
 
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// The host has these addresses, the best first, until that moment on the clock's scale.
+    /// The addresses of the host, the best first, valid until that moment of the clock.
     Resolved { addresses: Vec<IpAddr>, until_ms: u64 },
-    /// The server answered with this status, and a body of so many bytes, to the condition of the request, and not what
-    /// the page is now.
+    /// An answer to the condition of the request that leaves open what the page is now, with a body of `bytes`
+    /// bytes.
     Inconclusive { status: u16, bytes: u64 },
     /// The server answered.
     Answered(Answered),
-    /// No answer, or none that can be used.
+    /// There is no usable answer.
     Failed(Failure),
 }
 
-/// What the frontier needs to know of an answer.
+/// The part of an answer that the frontier needs.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Answered {
     pub(crate) status: u16,
     /// Bytes of the body as sent.
     pub(crate) bytes: u64,
-    /// What Retry-After asks for.
+    /// The wait that Retry-After requests.
     pub(crate) retry_after_ms: Option<u64>,
-    /// How long after the request began that wait begins: when the answer had come, if it is a number of seconds; 0 where
-    /// that is not known.
+    /// Time from the request to the start of that wait: the arrival of the answer, if it is a number of seconds; 0
+    /// if unknown.
     pub(crate) took_ms: u32,
-    /// The status of the capture that this one was compared with; 0 if there was none.
+    /// The status of the capture that the answer was compared with; 0 if there was none.
     pub(crate) before: u16,
-    /// Whether it is as that one was.
+    /// Whether it equals that capture.
     pub(crate) unchanged: bool,
     pub(crate) harvest: Harvest,
-    /// Whether the filter of what is archived refuses it.
+    /// Whether `store_filter` refuses it.
     pub(crate) is_unstored: bool,
 }
 
 impl Answered {
-    /// Whether the archive has a page: it came with the answer, or is the one known before.
+    /// Returns whether the archive has a page: this answer, or the unchanged earlier one.
     pub(crate) fn is_page(&self) -> bool {
         !self.is_unstored && (self.status == 200 || self.unchanged && self.before == 200)
     }
 }
 
-/// What an answer leads to.
+/// The results of parsing an answer.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Harvest {
     /// The rules of a robots.txt.
     pub(crate) robots: Option<Robots>,
-    /// Where a redirect leads.
+    /// The target of a redirect.
     pub(crate) redirect: Option<String>,
-    /// URLs to be visited, in the order of the page.
+    /// URLs to visit, in the order of the page.
     pub(crate) links: Vec<String>,
-    /// Sitemaps to be read.
+    /// Sitemaps to read.
     pub(crate) sitemaps: Vec<String>,
-    /// How many were not for this crawl, by the name of the refusal.
+    /// Number of refused URLs, by the name of the refusal.
     pub(crate) refused: BTreeMap<Cow<'static, str>, u64>,
-    /// How near its text is to the keywords, from 0 to 1; 0 if nobody asks.
+    /// Similarity of the text to the keywords, from 0 to 1; 0 if it is not needed.
     pub(crate) similarity: f32,
 }
 
-/// Why there is no answer.
+/// Why a visit has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// Its class.
     pub kind: FailureKind,
-    /// What exactly happened, for people.
+    /// A description for people.
     pub detail: String,
 }
 
 impl Failure {
-    /// A failure of a class, with its story.
+    /// Creates a failure of a class with a description.
     pub fn new(kind: FailureKind, detail: impl fmt::Display) -> Failure {
         Failure { kind, detail: detail.to_string() }
     }
 
-    /// An answer that is none: that nothing has changed, to somebody who did not ask for changes.
+    /// A 304 to an unconditional request.
     pub(crate) fn uncalled_304() -> Failure {
         let detail = "the server answered 304, that nothing has changed, to a request that did not ask for \
                       changes";
@@ -180,7 +178,7 @@ impl fmt::Display for Failure {
 pub enum FailureKind {
     /// The name has no address.
     Dns,
-    /// The address is not public, and nobody named the host.
+    /// The address is not public, and the configuration does not name the host.
     Address,
     /// The host is not on this machine, and the crawl has no contact.
     Contact,
@@ -192,16 +190,16 @@ pub enum FailureKind {
     Timeout,
     /// Not an HTTP answer, or one that broke off.
     Protocol,
-    /// By its own word, or by closing a connection that it had kept, the server has done nothing with the request.
+    /// The server has not processed the request: it says so, or it closed a kept connection.
     Refused,
-    /// A body longer than is kept.
+    /// The body is longer than the limit.
     TooLarge,
-    /// Too many other long answers were being read here: nobody's fault but ours.
+    /// Too many other long answers were being read: our own limit, not the fault of a server.
     Room,
 }
 
 impl FailureKind {
-    /// All of them.
+    /// All classes.
     pub const ALL: [FailureKind; 10] = [
         FailureKind::Dns,
         FailureKind::Address,
@@ -215,7 +213,7 @@ impl FailureKind {
         FailureKind::Room,
     ];
 
-    /// The word for it in archives and counts.
+    /// The name in archives and counts.
     pub fn name(self) -> &'static str {
         match self {
             FailureKind::Dns => "dns",
@@ -231,18 +229,18 @@ impl FailureKind {
         }
     }
 
-    /// The class with this name.
+    /// Returns the class with this name.
     pub fn from_name(name: &str) -> Option<FailureKind> {
         FailureKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Whether another try may end better.
+    /// Returns whether another attempt may succeed.
     pub fn is_passing(self) -> bool {
         use FailureKind::{Connect, Dns, Protocol, Refused, Room, Timeout};
         matches!(self, Dns | Connect | Timeout | Protocol | Refused | Room)
     }
 
-    /// Whether it says that the host cannot be reached, whatever the page.
+    /// Returns whether the host cannot be reached, whatever the page.
     pub fn is_of_host(self) -> bool {
         use FailureKind::{Address, Connect, Contact, Dns, Tls};
         matches!(self, Dns | Address | Contact | Connect | Tls)

@@ -1,12 +1,12 @@
-//! The parsers: threads that archive what was fetched and read what it leads to (W2).
+//! The parsers: threads that archive each answer and then parse it.
 //!
-//! What lives here: [`Parser`], which has an archive file of its own and its log of visits, and the loop
-//! of its thread. The coordinator borrows one that has nothing to do where handing a visit over would
-//! take longer than to settle it. What does not: what an answer means (`answer.rs`), how it is archived
-//! (`journal.rs`), what the log is good for (`checkpoint/`).
+//! What lives here: [`Parser`], which has its own archive file and its own log of visits, and the loop of its
+//! thread. The coordinator borrows an idle parser where passing the visit to a thread would take longer than
+//! settling it. What does not: what an answer means (`answer.rs`), how it is archived (`journal.rs`), what the log
+//! is used for (`checkpoint/`).
 //!
-//! **Invariant.** A visit is archived before the frontier hears of it. What was archived is on the
-//! medium about a second later, brought there by the thread: the coordinator never waits for the medium.
+//! **Invariant.** A visit is archived before the frontier learns of it. Records reach the disk about a second
+//! later. The parser thread syncs them; the coordinator never waits for the disk.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,49 +26,47 @@ use crate::outcome::{Answered, Done, Failure, FailureKind, Outcome, Visit};
 use crate::recrawl::Earlier;
 use crate::robots;
 
-/// How long an archived record may wait to be on the medium.
+/// How long an archived record may wait to be synced to disk.
 const SYNC_MS: u64 = 1_000;
 
-/// The name of this stage.
 pub(crate) const PARSER: &str = "parser";
 
-/// What the coordinator hears.
+/// A message to the coordinator.
 pub(crate) enum Event {
-    /// A visit is over, and to be settled.
+    /// A visit ended and is not settled yet.
     Fetched(Box<Fetched>),
-    /// A visit is settled: archived, and read.
+    /// A visit is settled: archived and parsed.
     Done(Box<Done>),
     /// The archive cannot be written.
     Archive(ArchiveError),
-    /// A visit cannot be made, and no other.
+    /// One visit cannot be made; the others can.
     Unable(CrawlError),
-    /// A thread or a task ended before its time.
+    /// A thread or a task ended unexpectedly.
     Lost(&'static str),
 }
 
-/// Where events go.
 pub(crate) type Events = UnboundedSender<Event>;
 
 /// Settles visits, one after the other.
 pub(crate) struct Parser {
     answers: Arc<Answers>,
-    /// `None` if nothing is to be stored.
+    /// `None` if nothing is stored.
     store: Option<Store>,
     clock: Arc<dyn Clock>,
     user_agent: String,
-    /// When the archive was last brought to the medium, and whether it has grown since.
+    /// When the archive was last synced, and whether it has grown since.
     synced_ms: u64,
     is_dirty: bool,
 }
 
-/// What became of a visit that was to be settled at once.
+/// The result of settling a visit at once.
 pub(crate) enum Here {
     Done(Box<Done>),
-    /// It was not settled.
+    /// The parser was busy; the visit is not settled.
     Busy(Box<Fetched>),
 }
 
-/// A parser that its thread and the coordinator take turns with.
+/// A parser that its thread and the coordinator share.
 pub(crate) struct SharedParser(Mutex<Parser>);
 
 impl SharedParser {
@@ -76,19 +74,19 @@ impl SharedParser {
         SharedParser(Mutex::new(parser))
     }
 
-    /// The work of its thread, until there is nothing more to come, or the archive fails.
+    /// Runs the thread's loop until the channel closes or the archive fails.
     pub(crate) fn run(&self, fetched: &Receiver<Box<Fetched>>, events: &Events) {
         let mut dead = Dead { events, stage: PARSER, is_over: false };
         let result = self.work(fetched, events).and_then(|()| self.lock().finish());
         if let Err(error) = result {
-            // If nobody listens any more, the crawl is over anyway.
+            // If the receiver is gone, the crawl is over anyway.
             let _ = events.send(Event::Archive(error));
         }
         dead.is_over = true;
     }
 
-    /// Settles a visit at once, on the thread that asks, unless the parser is busy or about to begin a new
-    /// file. A parser that panics is lost here as it is on its own thread.
+    /// Settles a visit on the calling thread, unless the parser is busy or about to start a new file. A panic of
+    /// the parser is an error here, as it is on its own thread.
     pub(crate) fn settle_here(&self, fetched: Box<Fetched>) -> Result<Here, CrawlError> {
         let Some(mut parser) = self.0.try_lock().ok().filter(|parser| !parser.is_full()) else {
             return Ok(Here::Busy(fetched));
@@ -130,7 +128,7 @@ impl Parser {
         Parser { answers, store, clock, user_agent, synced_ms, is_dirty: false }
     }
 
-    /// Brings what was archived to the medium, if it is time to.
+    /// Syncs the archive if [`SYNC_MS`] have passed since the last time.
     fn sync(&mut self) -> Result<(), ArchiveError> {
         let now_ms = self.clock.now_ms();
         if self.is_dirty && now_ms >= self.synced_ms + SYNC_MS {
@@ -143,12 +141,12 @@ impl Parser {
         Ok(())
     }
 
-    /// Whether the next answer begins a new file.
+    /// Returns whether the next answer starts a new file.
     fn is_full(&self) -> bool {
         self.store.as_ref().is_some_and(|store| store.archive.is_full())
     }
 
-    /// Ends its files.
+    /// Closes the archive file and flushes the log.
     fn finish(&mut self) -> Result<(), ArchiveError> {
         let Some(mut store) = self.store.take() else { return Ok(()) };
         store.log.try_flush();
@@ -159,7 +157,7 @@ impl Parser {
         let Fetched { mut visit, finished_ms, date, mut earlier, result } = fetched;
         let before = earlier.as_ref().map_or(0, |earlier| earlier.status);
         let was_page = earlier.as_ref().is_some_and(|earlier| earlier.is_page && before == 200);
-        // Any of its rules may be missing, as if it had been cut off.
+        // A robots.txt that cannot be decoded to its end may lack any rule: it counts as cut off.
         let result = match result {
             Ok(Catch::Answer(answer)) if is_torn_robots(&visit, &answer) => {
                 Err(Failure::new(FailureKind::Protocol, "the file cannot be decoded whole"))
@@ -172,7 +170,7 @@ impl Parser {
                 Outcome::Resolved { addresses, until_ms }
             }
             Ok(Catch::Inconclusive(answer)) => {
-                // What it says of the page counts also if nobody ever tells more.
+                // The head describes the page even if no better answer ever comes.
                 if let Some(earlier) = &earlier {
                     self.keep_inconclusive(&of_page(&visit, earlier), date, &answer, earlier)?;
                 }
@@ -207,7 +205,8 @@ impl Parser {
         Ok(Done { visit, finished_ms, date, before, was_page, outcome })
     }
 
-    /// Makes the visit of a sitemap that of a page if the answer is one; what the answer is to be compared with.
+    /// Turns the visit of a sitemap into that of a page if the answer is a page. Returns the capture to compare
+    /// the answer with.
     fn tell_apart(
         &self,
         visit: &mut Visit,
@@ -217,17 +216,16 @@ impl Parser {
         let was_page = earlier.as_ref().is_some_and(|earlier| earlier.is_page);
         let is_led_on = answer.status() == 200 || is_redirect(answer.status());
         if was_page && !is_led_on || self.answers.is_page_after_all(&visit.url(), &answer.http()?) {
-            // From here on it is what it would be if a link had led to it: a page that is new, if it was a sitemap so
-            // far.
+            // From here on the URL counts as if a link had led to it. If it was a sitemap so far, the page is new.
             (visit.page.sitemap, visit.page.depth) = (false, 0);
             return Ok(earlier.filter(|earlier| earlier.is_page));
         }
-        // That the bytes are the same makes no page of a sitemap.
+        // A page that became a sitemap with the same bytes is not unchanged.
         Ok(earlier.map(|earlier| if was_page { earlier.of_another_kind() } else { earlier }))
     }
 
-    /// Archives an answer, or what it leads to if the filter refuses it, and puts it into the log. One that
-    /// was compared with a capture of the archive is archived in any case, since the newest one counts.
+    /// Archives an answer and logs it; if the filter refuses the answer, archives only what it leads to. An answer
+    /// that was compared with an archived capture is always archived, since the newest capture counts.
     fn settle_answer(
         &mut self,
         visit: &Visit,
@@ -260,7 +258,7 @@ impl Parser {
             _ => journal::write_answer(archive, visit, date, &self.user_agent, answer, earlier)?,
         };
         let http = if is_unstored { None } else { Some(parse_http(&block)?) };
-        // The record has no body if it is as the earlier one was.
+        // The record of an unchanged answer has no body.
         let answered = judged.or_else(|| http.as_ref().map(read)).unwrap_or_default();
         let answered = Answered { bytes, ..answered };
         let Some(entry) = Entry::of(visit, None) else { return Ok(answered) };
@@ -274,7 +272,7 @@ impl Parser {
         Ok(settled.answered.unwrap_or_default())
     }
 
-    /// Archives an answer to the condition after which the page is yet to be asked for, and puts it into the log.
+    /// Archives and logs an answer to a conditional request after which the page still has to be fetched.
     fn keep_inconclusive(
         &mut self,
         visit: &Visit,
@@ -305,7 +303,7 @@ impl Parser {
         Ok(())
     }
 
-    /// What an answer means, and whether it is to be archived.
+    /// Parses an answer, and decides whether to archive it.
     fn judge(
         &self,
         visit: &Visit,
@@ -319,8 +317,8 @@ impl Parser {
     }
 }
 
-/// Whether a host that answers like this, or not at all, may be one that fails wholly: others do answer, and that of one
-/// page.
+/// Returns whether the result can be the fault of the host: status 429 or 5xx, or a failure that may pass. All
+/// other answers concern one page.
 fn is_of_host(result: &Result<Catch, Failure>) -> bool {
     match result {
         Ok(Catch::Answer(answer)) => answer.status() == 429 || answer.status() >= 500,
@@ -329,13 +327,14 @@ fn is_of_host(result: &Result<Catch, Failure>) -> bool {
     }
 }
 
-/// Whether an answer is a robots.txt that cannot be decoded to its end.
+/// Returns whether an answer is a robots.txt that cannot be decoded to its end.
 fn is_torn_robots(visit: &Visit, answer: &Answer) -> bool {
     let is_file = visit.purpose() == Purpose::Robots && (200..300).contains(&answer.status());
     is_file && answer.http().is_ok_and(|http| robots::text(&http).is_none())
 }
 
-/// A visit as one of what its URL was before: an answer without a body says something of that.
+/// Returns the visit as one of the kind that its URL was before: an answer without a body refers to the earlier
+/// one.
 fn of_page(visit: &Visit, earlier: &Earlier) -> Visit {
     let mut visit = visit.clone();
     if visit.page.sitemap && earlier.is_page {
@@ -344,14 +343,14 @@ fn of_page(visit: &Visit, earlier: &Earlier) -> Visit {
     visit
 }
 
-/// Where a parser keeps what it gets.
+/// The files that a parser writes.
 pub(crate) struct Store {
     pub(crate) archive: WarcWriter,
     pub(crate) log: LogWriter,
 }
 
 impl Store {
-    /// Archives that a visit had no answer, and what one that was none says of the page; puts it into the log.
+    /// Archives and logs a failed visit. `withheld` is the page that an unrequested 304 reports as missing.
     fn keep_failure(
         &mut self,
         visit: &Visit,
@@ -372,7 +371,7 @@ impl Store {
     }
 }
 
-/// Tells the coordinator if a thread or a task ends without having said that it is over.
+/// Tells the coordinator if a thread or a task ends without setting `is_over`.
 pub(crate) struct Dead<'a> {
     pub(crate) events: &'a Events,
     pub(crate) stage: &'static str,

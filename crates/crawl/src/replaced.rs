@@ -1,16 +1,16 @@
-//! Small files that are replaced at once or not at all.
+//! Atomic replacement of small files.
 //!
-//! What lives here: [`replace`], for all that the crawl notes in its folder. What does not: what stands in them, and the
-//! checksum that most of them have (`sealed.rs`).
+//! What lives here: [`replace`], for every small state file of the crawl. What does not: the contents, and the
+//! checksum that most of the files have (`sealed.rs`).
 //!
-//! **Invariant.** Under its name is what was there or what is new, whole, also after a power cut; when [`replace`] returns,
-//! what is new. A kill leaves a file beside it that ends with `.tmp`, which the next one overwrites.
+//! **Invariant.** The file has its old or its new contents in full, also after a power cut; after [`replace`]
+//! returns, the new contents. A kill may leave a `.tmp` file beside it, which the next call overwrites.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Puts `text` in the place of what the file says.
+/// Atomically replaces the contents of the file at `path` with `text`.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".tmp");

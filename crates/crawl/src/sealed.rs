@@ -1,48 +1,48 @@
-//! A checksum at the end of a text that people may read and change: as the last line, or as the last member of an object
-//! of JSON.
+//! A checksum at the end of a text that people may read and edit: the last line, or the last member of a JSON
+//! object.
 //!
-//! What lives here: writing it, and holding it against what stands before it. What does not: the texts.
+//! What lives here: writing and verifying the checksum. What does not: the texts.
 //!
-//! **Invariant.** A text that ends with its checksum is as it was written, as far as 32 bits tell. A space in the line
-//! keeps it from being taken for a part of an address if the break before it is lost.
+//! **Invariant.** A text with a valid checksum has not changed since it was written, up to a collision of CRC-32.
+//! The space in `# sum ` keeps the line from being read as part of an address if the newline before it is lost.
 
 use std::path::Path;
 use std::{fs, io};
 
-/// What the last line begins with.
+/// The prefix of the checksum line.
 const SUM: &str = "# sum ";
 
-/// What stands before the checksum in an object of JSON.
+/// The text before the checksum in a JSON object.
 const SUM_MEMBER: &str = ",\"sum\":\"";
 
-/// What is said of a text by its last line.
+/// The result of verifying a checksum.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Seal<'a> {
-    /// This stands before it, and is as it was written.
+    /// The checksum is valid; this is the text before it.
     Good(&'a str),
-    /// It has another checksum, or half of one.
+    /// The checksum is wrong or cut off.
     Broken,
-    /// It has none.
+    /// There is no checksum.
     None,
 }
 
-/// A text of whole lines with its checksum behind it.
+/// Appends the checksum line to a text of whole lines.
 pub(crate) fn seal(text: &str) -> String {
     format!("{text}{SUM}{:08x}\n", crc32fast::hash(text.as_bytes()))
 }
 
-/// Whether a line is, or was before it was changed, one with a checksum.
+/// Returns whether a line is a checksum line, in upper or lower case.
 pub(crate) fn is_sum(line: &str) -> bool {
     line.get(..SUM.len()).is_some_and(|start| start.eq_ignore_ascii_case(SUM))
 }
 
-/// What is said of a text by its last line.
+/// Verifies the checksum line at the end of a text.
 pub(crate) fn unseal(text: &str) -> Seal<'_> {
     let lines = text.strip_suffix('\n').unwrap_or(text);
     let (body, last) = lines.split_at(lines.rfind('\n').map_or(0, |end| end + 1));
     match last {
         _ if seal(body) == text => Seal::Good(body),
-        // A cut leaves some of it.
+        // A truncated file ends in a part of the checksum line.
         last if !last.is_empty() && (last.starts_with(SUM) || SUM.starts_with(last)) => {
             Seal::Broken
         }
@@ -50,7 +50,8 @@ pub(crate) fn unseal(text: &str) -> Seal<'_> {
     }
 }
 
-/// What stands before the last line of a file, nothing if there is none; `None` if it is not as it was written.
+/// Reads a file and returns its text without the checksum line. A missing file is empty; an invalid checksum is
+/// `None`.
 pub(crate) fn read_sealed(path: &Path) -> io::Result<Option<String>> {
     let bytes = match fs::read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(String::new())),
@@ -62,13 +63,13 @@ pub(crate) fn read_sealed(path: &Path) -> io::Result<Option<String>> {
     })
 }
 
-/// An object of JSON with its checksum, that of all before it, as one member more, and the end of the line.
+/// Adds the checksum of a JSON object as its last member, and a newline.
 pub(crate) fn seal_object(text: &str) -> String {
     let open = text.strip_suffix('}').unwrap_or(text);
     format!("{open}{SUM_MEMBER}{:08x}\"}}\n", crc32fast::hash(open.as_bytes()))
 }
 
-/// What is said of a line with an object of JSON by its last member, which is another object where it has no checksum.
+/// Verifies the checksum member at the end of a JSON object.
 pub(crate) fn unseal_object(text: &str) -> Seal<'_> {
     match text.rsplit_once(SUM_MEMBER) {
         Some((open, _)) if seal_object(&format!("{open}}}")) == text => Seal::Good(text),

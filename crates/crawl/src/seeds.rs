@@ -1,11 +1,10 @@
-//! The seeds of a crawl (V1), and the file `frontier/seeds` that keeps them, one URL a line; a sitemap to
-//! be read for its list has `sitemap:` before it. The last line is a checksum (`sealed.rs`); whoever changes the file takes
-//! it out.
+//! The seeds of a crawl, and the file `frontier/seeds` that keeps them, one URL a line. A sitemap has the prefix
+//! `sitemap:`. The last line is a checksum (`sealed.rs`); delete it when you edit the file.
 //!
-//! What lives here: reading and adding to that file. What does not: what an address is (`address.rs`),
+//! What lives here: reading and extending that file. What does not: the syntax of an address (`address.rs`),
 //! whether a seed may be visited (`guard.rs`), and how it is queued (`frontier/`).
 //!
-//! **Invariant.** The file is replaced at once or not at all, and a seed once in it stays.
+//! **Invariant.** The file is replaced atomically, and a seed in it stays in it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -25,20 +24,20 @@ use crate::{report, settings};
 
 const NAME: &str = "seeds";
 
-/// The bytes of a bad line that are told.
+/// The longest prefix of an invalid line that is reported, in bytes.
 const TOLD_BYTES_MAX: usize = 80;
 
-/// What stands before the redirects that led to an address, and before its distance.
+/// The prefixes of the number of redirects that led to an address, and of its depth.
 const HOPS: &str = "hops:";
 const DEPTH: &str = "depth:";
 
-/// What some put before a text.
+/// Some editors put this before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// What stands before a seed that is a sitemap.
+/// The prefix of a seed that is a sitemap.
 pub(crate) const SITEMAP_PREFIX: &str = "sitemap:";
 
-/// An address to begin with.
+/// An address that a crawl starts from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Seed {
     pub(crate) url: Url,
@@ -46,25 +45,25 @@ pub(crate) struct Seed {
 }
 
 impl Seed {
-    /// As it stands in the file.
+    /// Formats the seed as a line of the file.
     pub(crate) fn line(&self) -> String {
         seed_line(self.url.as_str(), self.is_sitemap)
     }
 }
 
-/// An address that a run begins with: a seed, or what another agent has found for it, with the way that led there.
+/// An address that a run starts from: a seed, or a URL that another agent found, with its distance.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Start {
     pub(crate) url: String,
     pub(crate) is_sitemap: bool,
-    /// Redirects that followed each other up to it.
+    /// Number of consecutive redirects that led to it.
     pub(crate) hops: u8,
-    /// Links from the first page of its site; for a sitemap, the indexes that led to it.
+    /// Number of links from the first page of its site; for a sitemap, the number of indexes.
     pub(crate) depth: u16,
 }
 
 impl Start {
-    /// As it stands in a file of agents: `hops:2 depth:1 sitemap:URL`, without what is nothing.
+    /// Formats it as a line of an agents' file: `hops:2 depth:1 sitemap:URL`, without the parts that are zero.
     pub(crate) fn line(&self) -> String {
         let way = [(HOPS, self.hops.into()), (DEPTH, self.depth)];
         let way = way.iter().filter(|(_, number)| *number > 0);
@@ -73,8 +72,8 @@ impl Start {
         words.join(" ")
     }
 
-    /// Reads such a line; one of a seed is one. An error says what is wrong with it. A number that is too large for its
-    /// kind is the largest.
+    /// Parses a line of an agents' file or of the seeds file. An error says why the line is invalid. Numbers
+    /// saturate.
     pub(crate) fn read(line: &str) -> Result<Start, &'static str> {
         let (mut start, mut rest) = (Start::default(), line.trim());
         loop {
@@ -93,11 +92,11 @@ impl Start {
     }
 }
 
-/// The number at the beginning of a text, and what follows the space behind it.
+/// Splits off the number at the beginning of a text and the space after it.
 fn number(text: &str) -> Result<(u64, &str), &'static str> {
     let (number, after) = text.split_at(text.bytes().take_while(u8::is_ascii_digit).count());
     match after.strip_prefix(' ') {
-        // More than a number holds is still too much.
+        // A number that does not fit is too large in any case.
         Some(after) if !number.is_empty() => Ok((number.parse().unwrap_or(u64::MAX), after)),
         _ => Err("`hops:` and `depth:` have a number behind them, and a space"),
     }
@@ -109,29 +108,29 @@ impl From<&Seed> for Start {
     }
 }
 
-/// The seeds of a crawl, sitemaps included, as normalised; none if it never began.
+/// Returns the normalised seeds of a crawl, sitemaps included; none if it never began.
 pub fn read_seeds(frontier: &Path) -> Result<Vec<Url>, CrawlError> {
     Ok(read(frontier)?.into_iter().map(|seed| seed.url).collect())
 }
 
-/// Whether the seeds of a crawl can be read, and are there if one has begun.
+/// Checks that the seeds file can be read, and that it has seeds if a crawl has begun.
 pub fn check_seeds(frontier: &Path) -> Result<(), CrawlError> {
     let is_gone = read(frontier)?.is_empty() && has_begun(frontier);
     if is_gone { Err(CrawlError::SeedsGone { path: frontier.join(NAME) }) } else { Ok(()) }
 }
 
-/// Whether a crawl has begun in a folder: something is there that is written only after the seeds.
+/// Returns whether a crawl has begun in a folder: it has a file that is written only after the seeds.
 fn has_begun(frontier: &Path) -> bool {
     [settings::NAME, report::NAME].iter().any(|name| frontier.join(name).exists())
 }
 
-/// Whether no crawl has begun in a folder, or one was killed before it kept anything of what it was to ask for.
+/// Returns whether no crawl has begun in a folder, or one was killed before it saved its seeds.
 pub fn is_unbegun(frontier: &Path) -> Result<bool, CrawlError> {
     let has_seeds = !read(frontier)?.is_empty();
     Ok(!has_seeds && !has_begun(frontier) && Epochs::read(frontier)?.lines().next().is_none())
 }
 
-/// Those of them that were given as sitemaps.
+/// Returns the seeds that were given as sitemaps.
 pub fn read_sitemap_seeds(frontier: &Path) -> Result<Vec<Url>, CrawlError> {
     let sitemaps = read(frontier)?.into_iter().filter(|seed| seed.is_sitemap);
     Ok(sitemaps.map(|seed| seed.url).collect())
@@ -144,7 +143,7 @@ fn read(frontier: &Path) -> Result<Vec<Seed>, CrawlError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(source) => return Err(CrawlError::Io { path, source }),
     };
-    // What is no text is no address either, and said to be none.
+    // Bytes that are not UTF-8 are reported as an invalid address.
     let text = String::from_utf8_lossy(&bytes);
     let text = text.trim_start_matches(BYTE_ORDER_MARK);
     let body = match unseal(text) {
@@ -162,7 +161,7 @@ fn read(frontier: &Path) -> Result<Vec<Seed>, CrawlError> {
         })
     });
     let seeds = seeds.collect::<Result<Vec<Seed>, CrawlError>>()?;
-    // An address without its end may be another.
+    // An address that is cut off may be a different one.
     let last = body.lines().last().filter(|last| !address(last).is_empty());
     match last.filter(|_| !body.ends_with('\n')) {
         Some(last) => Err(CrawlError::SeedsCut { path, text: told(last) }),
@@ -170,30 +169,30 @@ fn read(frontier: &Path) -> Result<Vec<Seed>, CrawlError> {
     }
 }
 
-/// The lines of a text that people write addresses into, without their comments: many may be empty.
+/// Returns the lines of a text of addresses without comments; many may be empty.
 pub fn seed_lines(text: &str) -> impl Iterator<Item = &str> {
     let lines = text.trim_start_matches(BYTE_ORDER_MARK).lines();
     lines.map(|line| line[..comment_start(line).unwrap_or(line.len())].trim())
 }
 
-/// Where the comment of a line begins: with the line, or after a blank. Elsewhere `#` begins a fragment.
+/// Returns where the comment of a line begins: at its start or after a space. Elsewhere `#` begins a fragment.
 fn comment_start(line: &str) -> Option<usize> {
     let is_start = |at: &usize| *at == 0 || line[..*at].ends_with(char::is_whitespace);
     line.match_indices('#').map(|(at, _)| at).find(is_start)
 }
 
-/// The address of a line in the file of seeds, or nothing. A checksum that stands where none belongs is no comment.
+/// Returns the address in a line of the seeds file, or an empty text. A misplaced checksum line is not a comment.
 fn address(line: &str) -> &str {
     let start = comment_start(line).filter(|&at| !is_sum(&line[at..]));
     line[..start.unwrap_or(line.len())].trim()
 }
 
-/// As much of a line as is told.
+/// Returns the part of a line that is reported.
 fn told(line: &str) -> String {
     line[..line.floor_char_boundary(TOLD_BYTES_MAX)].to_owned()
 }
 
-/// A seed as it stands in a file; it was judged when it was given.
+/// Parses a seed of the file; it was checked when it was given.
 fn read_line(line: &str) -> Result<Seed, CrawlError> {
     let limits = Limits { url_bytes_max: 1 << 15, ..Limits::default() };
     let (url, is_sitemap) = cut(line);
@@ -209,7 +208,7 @@ fn read_line(line: &str) -> Result<Seed, CrawlError> {
     Ok(Seed { url: normalise(url, None, &limits).map_err(wrong)?, is_sitemap })
 }
 
-/// The addresses that a run is given, as it visits them.
+/// Parses and normalises the addresses that a run is given.
 pub(crate) fn given_seeds(seeds: &[String], config: &Config) -> Result<Vec<Seed>, CrawlError> {
     let limits = Limits { url_bytes_max: config.url_bytes_max, ..Limits::default() };
     let read = |seed: &String| {
@@ -219,7 +218,8 @@ pub(crate) fn given_seeds(seeds: &[String], config: &Config) -> Result<Vec<Seed>
     seeds.iter().map(read).collect()
 }
 
-/// The seeds of earlier runs, those of one that was killed before they were kept, and those given to this run, each once.
+/// Returns all seeds, each once: those of earlier runs, those of a run that was killed before it saved them, and
+/// those given to this run.
 pub(crate) fn all_seeds(frontier: &Path, given: &[Seed]) -> Result<Vec<Seed>, CrawlError> {
     let mut all = read(frontier)?;
     let mut seen: BTreeSet<Seed> = all.iter().cloned().collect();
@@ -237,13 +237,13 @@ pub(crate) fn all_seeds(frontier: &Path, given: &[Seed]) -> Result<Vec<Seed>, Cr
     Ok(all)
 }
 
-/// Those of the seeds that are not kept yet, as they stand in the file.
+/// Returns the lines of the seeds that the file does not have yet.
 pub(crate) fn unkept_lines(frontier: &Path, seeds: &[Seed]) -> Result<Vec<String>, CrawlError> {
     let kept: BTreeSet<Seed> = read(frontier)?.into_iter().collect();
     Ok(seeds.iter().filter(|seed| !kept.contains(seed)).map(Seed::line).collect())
 }
 
-/// Keeps the seeds for later runs.
+/// Writes the seeds for later runs.
 pub(crate) fn write_seeds(frontier: &Path, seeds: &[Seed]) -> Result<(), CrawlError> {
     let path = frontier.join(NAME);
     let lines: Vec<String> = seeds.iter().map(Seed::line).collect();
@@ -251,7 +251,7 @@ pub(crate) fn write_seeds(frontier: &Path, seeds: &[Seed]) -> Result<(), CrawlEr
     replace(&path, &text).map_err(CrawlError::io(&path))
 }
 
-/// Whether a seed is an address of the web, or a sitemap at one.
+/// Checks that a seed is a web address, or `sitemap:` and one.
 pub fn check_seed(seed: &str) -> Result<(), CrawlError> {
     parse(seed, &Limits { url_bytes_max: usize::MAX, ..Limits::default() }).map(|_| ())
 }
@@ -261,13 +261,13 @@ fn parse(seed: &str, limits: &Limits) -> Result<Seed, CrawlError> {
     Ok(Seed { url: read_address(address, limits)?, is_sitemap })
 }
 
-/// A seed as it stands in a file.
+/// Formats a seed as a line of a file.
 pub(crate) fn seed_line(url: &str, is_sitemap: bool) -> String {
     let prefix = if is_sitemap { SITEMAP_PREFIX } else { "" };
     format!("{prefix}{url}")
 }
 
-/// The address of such a line, and whether it is a sitemap.
+/// Splits such a line into the address and whether it is a sitemap.
 pub(crate) fn cut(seed: &str) -> (&str, bool) {
     match seed.trim().strip_prefix(SITEMAP_PREFIX) {
         Some(sitemap) => (sitemap, true),

@@ -1,9 +1,9 @@
-//! What the record of a visit tells those who ask about its URL.
+//! One visit as read from its record, for `crivello why`.
 //!
-//! What lives here: [`Told`], one visit as plain values. What does not: how it is written (`journal.rs`), and
-//! what is said of it (`crivello why`).
+//! What lives here: [`Told`], the visit as plain values. What does not: how the record is written (`journal.rs`),
+//! and how the visit is printed (`crivello why`).
 //!
-//! **Invariant.** A record tells here what it tells a crawl that goes on from it.
+//! **Invariant.** A record has the same meaning here as for a crawl that resumes from it.
 
 use std::path::Path;
 
@@ -21,31 +21,31 @@ use crate::rests::Rests;
 /// A visit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
-    /// What it was for.
+    /// The kind of URL that was requested.
     pub purpose: Purpose,
-    /// How many visits had failed before.
+    /// Number of failed visits before this one.
     pub attempts: u8,
-    /// How many redirects led to it.
+    /// Number of redirects that led to the URL.
     pub hops: u8,
-    /// How many links led to it from the first page of its site; for a sitemap, how many indexes.
+    /// Number of links from the first page of the site; for a sitemap, the number of indexes.
     pub depth: u16,
-    /// The status of the answer; `None` if there was none.
+    /// The status of the answer; `None` if the visit failed.
     pub status: Option<u16>,
-    /// Why there was none.
+    /// Why the visit failed.
     pub failure: Option<Failure>,
     /// Whether a filter kept the answer out of the archive.
     pub is_unstored: bool,
     /// The status of the capture that the answer was compared with; `None` if there was none.
     pub before: Option<u16>,
-    /// Whether it is as that one was.
+    /// Whether the answer equals that capture.
     pub unchanged: bool,
-    /// When the answer came that has the body of this one, if that is in another record.
+    /// The date of the capture that holds the body, if it is in another record.
     pub refers_to: Option<Moment>,
-    /// Whether it does not tell what the page is now, which is still to be asked for.
+    /// Whether the answer leaves open what the page is now, so that it still has to be fetched.
     pub is_inconclusive: bool,
-    /// Where it redirects to, as the server spells it.
+    /// The target of a redirect, as the server spells it.
     pub location: Option<String>,
-    /// When the server wants to be asked again at the earliest, in seconds since 1970.
+    /// The earliest time at which the server accepts another request, in seconds since 1970.
     pub not_before_s: Option<i64>,
     entry: Entry,
 }
@@ -87,8 +87,9 @@ impl Told {
         })
     }
 
-    /// Before which second, since 1970, the host of `url` does not want to be asked, by the last visit that the archive has of
-    /// it, or that went with a file of the archive and is known all the same; `None` if that does not say.
+    /// Returns the earliest second since 1970 at which the host of `url` accepts requests, according to its last
+    /// visit. That visit may be in the archive, or in a missing archive file whose backoff is still recorded.
+    /// `None` if the visit does not say.
     pub fn host_not_before_s(
         archive: &Archive,
         frontier: &Path,
@@ -110,7 +111,7 @@ impl Told {
         }
     }
 
-    /// Whether it settled its URL for good, in a crawl that tries so often again.
+    /// Returns whether the visit settled its URL for good, in a crawl with this number of retries.
     pub fn is_final(&self, retries: u8) -> bool {
         self.entry.is_final(self.status.unwrap_or(0), retries)
     }

@@ -1,10 +1,10 @@
-//! What the head of an answer says, before its body is read.
+//! The head of an answer: what it says before its body is read.
 //!
-//! What lives here: what an answer was asked for, what its status means, how long it asks to wait. What does
-//! not: its body (`answer.rs`).
+//! What lives here: the purpose of a request, the meaning of a status, and Retry-After. What does not: the body
+//! (`answer.rs`).
 //!
-//! **Invariant.** What is said here follows from the head alone, so that it is the same for an answer that
-//! comes and for one that the archive has.
+//! **Invariant.** Every result follows from the head alone, so it is the same for a live and for an archived
+//! answer.
 //!
 //! Reference: RFC 9110, sections 10.2.3 (Retry-After) and 15 (statuses).
 
@@ -15,19 +15,19 @@ use serde::Serialize;
 use crate::clock::Moment;
 use crate::outcome::Answered;
 
-/// What an answer was asked for.
+/// The kind of resource that was requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
-    /// To be a page.
+    /// A page.
     Page,
-    /// To be the robots.txt of a site.
+    /// The robots.txt of a site.
     Robots,
-    /// To be a sitemap.
+    /// A sitemap.
     Sitemap,
 }
 
-/// What an answer says before it is read.
+/// Interprets the head of an answer.
 pub(super) fn answered(http: &HttpResponse<'_>, date: Moment) -> Answered {
     Answered {
         status: http.status,
@@ -37,14 +37,13 @@ pub(super) fn answered(http: &HttpResponse<'_>, date: Moment) -> Answered {
     }
 }
 
-/// Whether a status says that the answer is elsewhere.
+/// Returns whether a status is a redirect.
 pub(crate) fn is_redirect(status: u16) -> bool {
     StatusClass::of(status) == StatusClass::Moved
 }
 
-/// Whether the status of an answer, 0 if it has none, says that the server may answer better another time. That of a robots.txt is by
-/// itself: all that is no error of the server, nor a plea for fewer requests, means that there are no rules (RFC 9309,
-/// section 2.3.1.3).
+/// Returns whether a status (0 for no answer) may be better another time. A robots.txt has its own rule: all
+/// statuses but 429 and 5xx mean that there are no rules (RFC 9309, section 2.3.1.3).
 pub fn is_passing(purpose: Purpose, status: u16) -> bool {
     match purpose {
         Purpose::Robots => matches!(status, 429 | 500..),
@@ -54,7 +53,7 @@ pub fn is_passing(purpose: Purpose, status: u16) -> bool {
     }
 }
 
-/// Whether an answer with this status leaves an earlier one standing.
+/// Returns whether an answer with this status leaves the earlier capture valid.
 pub fn leaves_standing(purpose: Purpose, status: u16) -> bool {
     match purpose {
         Purpose::Robots => is_passing(purpose, status),
@@ -62,32 +61,32 @@ pub fn leaves_standing(purpose: Purpose, status: u16) -> bool {
     }
 }
 
-/// The days of the week as dates name them, whole or by their first three letters.
+/// The days of the week in dates, whole or by their first three letters.
 const DAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
-/// Whether a Retry-After counts from the moment at which the answer has come: a date does not.
+/// Returns whether a Retry-After counts from the arrival of the answer, as seconds do and a date does not.
 pub(crate) fn is_from_answer(value: &str) -> bool {
     is_seconds(value.trim())
 }
 
-/// Whether it is a number, or several, as two fields become one on their way.
+/// Returns whether the value is one number, or several: a proxy may join two fields.
 fn is_seconds(value: &str) -> bool {
     let is_number = |it: &str| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit());
     value.split(',').all(|it| is_number(it.trim()))
 }
 
-/// What an answer of that moment asks for with Retry-After; if there are several, the longest.
+/// Returns the longest wait that the Retry-After fields of an answer request.
 pub(crate) fn retry_after_ms(http: &HttpResponse<'_>, now: Moment) -> Option<u64> {
     let fields = http.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("Retry-After"));
     fields.filter_map(|(_, value)| wait_ms(value, now)).max()
 }
 
-/// What a Retry-After asks for in an answer of that moment: seconds, however many, or a date.
+/// Returns the wait that a Retry-After requests: seconds or a date.
 fn wait_ms(value: &str, now: Moment) -> Option<u64> {
     let value = value.trim();
     if is_seconds(value) {
-        // More than a number holds is still more than is waited for.
+        // A number that does not fit is longer than any wait.
         let seconds = value.split(',').map(|it| it.trim().parse::<u64>().unwrap_or(u64::MAX));
         return seconds.max().map(|seconds| seconds.saturating_mul(1000));
     }
@@ -96,8 +95,7 @@ fn wait_ms(value: &str, now: Moment) -> Option<u64> {
     Some(wait_ms.saturating_sub(now.us.div_ceil(1000).into()))
 }
 
-/// A date of HTTP in seconds since 1970. The day of the week says nothing that the rest does not, so it may be
-/// wrong.
+/// Parses an HTTP date into seconds since 1970. The day of the week is redundant, so it may be wrong.
 fn date_s(value: &str) -> Option<u64> {
     let (day, rest) = value.split_at(value.bytes().take_while(u8::is_ascii_alphabetic).count());
     DAYS.iter()

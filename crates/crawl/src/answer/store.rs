@@ -1,9 +1,9 @@
-//! What of the answers is archived: `store_filter` (W3).
+//! Which answers are archived: `store_filter`.
 //!
-//! What lives here: judging an answer, and the bodies that make another one a duplicate. What does not: the
-//! language of filters (`filter/`), and writing (`journal.rs`).
+//! What lives here: applying the filter, and the signatures of bodies that make another one a duplicate. What does
+//! not: the filter language (`filter/`), and writing (`journal.rs`).
 //!
-//! **Invariant.** An answer is judged once; a body counts as known from the moment it is let in.
+//! **Invariant.** An answer is judged once; its body counts as known as soon as it is accepted.
 
 use std::sync::PoisonError;
 
@@ -18,8 +18,7 @@ use crate::filter::{Facts, Filter};
 use crate::outcome::Answered;
 
 impl Answers {
-    /// What follows from a page, and whether the filter refuses to archive it. To be asked once of every
-    /// answer: the second of the same bytes is a duplicate.
+    /// Parses a page and applies the filter. Call it once per answer: a second call would see a duplicate.
     pub(crate) fn judge(
         &self,
         url: &str,
@@ -34,19 +33,19 @@ impl Answers {
             if self.refuses_to_store(&context, page.as_ref()) {
                 *answered.harvest.refused.entry("store-filter".into()).or_default() += 1;
                 answered.is_unstored = true;
-                // The journal keeps a wait only where the answer asks for another try.
+                // The journal keeps a wait only if the status asks for another attempt.
                 answered.retry_after_ms.take_if(|_| !is_passing(Purpose::Page, http.status));
             }
         }
         answered
     }
 
-    /// Whether an answer may be one that is not to be archived.
+    /// Returns whether the filter applies to answers of this kind.
     pub(crate) fn may_refuse_to_store(&self, purpose: Purpose) -> bool {
         purpose == Purpose::Page && self.rules.filters().store.is_some()
     }
 
-    /// Whether the filter refuses to archive an answer.
+    /// Returns whether the filter refuses to archive an answer.
     fn refuses_to_store(&self, context: &Context<'_>, page: Option<&ReadPage>) -> bool {
         let Some(filter) = self.rules.filters().store.as_ref() else { return false };
         let facts = ReadPage::facts(page, context.facts());
@@ -62,7 +61,7 @@ impl Answers {
         !accepts
     }
 
-    /// Takes note of a page that is in the archive: the same bytes again are a duplicate.
+    /// Records the body of an archived page; the same bytes again are a duplicate.
     pub(crate) fn know_body(&self, settled: &Settled) {
         let is_page = settled.entry.purpose == Purpose::Page
             && settled.answered.as_ref().is_some_and(Answered::is_page);
@@ -71,7 +70,7 @@ impl Answers {
         }
     }
 
-    /// Whether the filter of what is archived speaks of what only reading tells.
+    /// Returns whether `store_filter` uses facts that only parsing gives.
     pub(super) fn store_needs_page(&self) -> bool {
         self.rules.filters().store.as_ref().is_some_and(Filter::needs_page)
     }

@@ -1,9 +1,9 @@
 //! The URLs that an answer leads to: links, sitemaps, redirects.
 //!
-//! What lives here: which of them are for this crawl, and how many bytes of them there may be. What does not:
-//! how a page or a sitemap is read (`page`, `sitemap.rs`).
+//! What lives here: which of them belong to this crawl, and the limit on their bytes. What does not: parsing of
+//! pages and sitemaps (`page`, `sitemap.rs`).
 //!
-//! **Invariant.** What is not kept is counted by the name of the refusal.
+//! **Invariant.** Every URL that is not kept is counted by the name of the refusal.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,13 +18,13 @@ use crate::outcome::Harvest;
 use crate::rules::{LENGTH, Refusal};
 use crate::sitemap::Sitemap;
 
-/// Bytes of all URLs that one answer leads to; those after them are refused and counted. Short links may be
-/// long URLs, and what they come to has to fit into one record of the archive with much to spare.
+/// Maximum bytes of all URLs that one answer leads to; the rest is refused and counted. Short links can resolve to
+/// long URLs, and all of them must fit into one archive record.
 pub const URLS_BYTES_MAX: usize = 64 << 20;
 
-/// Under this name sitemaps are counted that are longer than what is read of one.
+/// The counter of sitemaps that are longer than the limit.
 pub(crate) const SITEMAP_CUT: &str = "sitemap-cut";
-/// The same of one whose end is missing, or cannot be unpacked.
+/// The counter of sitemaps that are truncated or cannot be decompressed.
 pub(crate) const SITEMAP_BROKEN: &str = "sitemap-broken";
 
 impl Answers {
@@ -55,7 +55,7 @@ impl Answers {
         self.rules.check_link(&Facts { url: Some(url), from, anchor, depth, ..Facts::default() })
     }
 
-    /// Takes the URLs of a sitemap; one of which not all is read is counted.
+    /// Collects the URLs of a sitemap; a sitemap that is read only in part is counted.
     pub(super) fn sitemap(&self, base: &Url, body: &[u8], is_cut: bool, out: &mut Harvest) {
         let bytes_max = self.sitemap_bytes_max;
         let sitemap = Sitemap::parse(body, bytes_max, is_cut);
@@ -98,7 +98,7 @@ impl Answers {
         let verdict = match purpose {
             Purpose::Page => self.rules.check(&target),
             Purpose::Sitemap => self.rules.check_sitemap(&target),
-            // Whose robots.txt it is was decided when it was asked for.
+            // The site whose robots.txt it is was decided when it was requested.
             Purpose::Robots => Ok(()),
         };
         match verdict {
@@ -107,7 +107,7 @@ impl Answers {
         }
     }
 
-    /// The URL that `raw` means in an answer from `base`; `None` if that is none, and counted if it is too long.
+    /// Resolves `raw` against `base`; `None` if it is not a URL. A URL that is too long is counted.
     fn target(&self, raw: &str, base: &Url, out: &mut Harvest) -> Option<Url> {
         let target = normalise(raw, Some(base), &self.limits);
         refuse(u64::from(matches!(target, Err(PageError::UrlTooLong { .. }))), LENGTH, out);
@@ -115,18 +115,18 @@ impl Answers {
     }
 }
 
-/// Counts URLs that are refused.
+/// Counts refused URLs.
 fn refuse(urls: u64, refusal: &'static str, out: &mut Harvest) {
     if urls > 0 {
         *out.refused.entry(refusal.into()).or_default() += urls;
     }
 }
 
-/// How many bytes of URLs may still be kept.
+/// Bytes of URLs that may still be kept.
 struct Room(usize);
 
 impl Room {
-    /// Keeps a URL, or counts why not.
+    /// Keeps a URL, or counts the refusal.
     fn keep(
         &mut self,
         verdict: Result<(), Refusal>,
