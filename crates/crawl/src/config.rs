@@ -1,11 +1,10 @@
-//! What can be set about a crawl.
+//! The configuration of a crawl.
 //!
-//! What lives here: [`Config`], the table `[crawl]` of `crivello.toml`, and its defaults. It has many
-//! fields because it is that table and nothing else: each stage is handed the few values it needs. What
-//! does not: which values can be obeyed (`config/check.rs`); seeds and folders, which are arguments of the
-//! crawl.
+//! What lives here: [`Config`], the table `[crawl]` of `crivello.toml`, and its defaults. It has many fields
+//! because it is that table and nothing else; each stage gets only the few values that it needs. What does not:
+//! which values are valid (`config/check.rs`); seeds and folders, which are arguments of the crawl.
 //!
-//! **Invariant.** The defaults are those of the commented file that `crivello init` writes.
+//! **Invariant.** The defaults equal those of the commented file that `crivello init` writes.
 
 mod check;
 
@@ -26,217 +25,210 @@ pub use check::Range;
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of its own")]
 pub struct Config {
-    /// What the crawler calls itself. The letters before the first `/`, space or digit are the
-    /// name that robots.txt files address.
+    /// The name of the crawler. Its letters before the first `/`, space or digit are the name that robots.txt
+    /// files address.
     pub user_agent: String,
-    /// A web page or an e-mail address where the owners of sites reach whoever runs this crawl.
-    /// Required unless every host is on this machine.
+    /// A web page or an e-mail address where site owners reach the operator of this crawl. Required unless every
+    /// host is on this machine.
     pub contact: String,
 
-    /// What sets the pace of a host: the clock (`delay_ms` and bursts), or how long its server
-    /// takes (`slice_ms` and `relative_…`).
+    /// The basis of the pauses: fixed times (`delay_ms` and bursts), or the time the server takes (`slice_ms` and
+    /// `relative_…`).
     pub politeness: PolitenessKind,
-    /// Silence between the end of one request to a host and the next one, in milliseconds.
-    /// A longer Crawl-delay in robots.txt wins.
+    /// Pause between the end of a request to a host and the next request, in milliseconds. A longer Crawl-delay in
+    /// robots.txt wins.
     pub delay_ms: u64,
-    /// After so many requests to a host, `delay_ms` apart, it is left alone for `burst_pause_ms`;
-    /// 0 for no bursts.
+    /// Number of requests to a host, `delay_ms` apart, before a pause of `burst_pause_ms`; 0 for no bursts.
     pub burst_requests: u32,
-    /// The silence after a burst, in milliseconds.
+    /// The pause after a burst, in milliseconds.
     pub burst_pause_ms: u64,
-    /// Relative: requests to a host follow each other for so long, in milliseconds; 0 for one
-    /// request at a time.
+    /// Relative: how long requests to a host follow each other without a pause, in milliseconds; 0 for one request
+    /// at a time.
     pub slice_ms: u64,
-    /// Relative: the silence after a slice is so many times what the server took in it.
+    /// Relative: the pause after a slice, as a multiple of the time that the server took in it.
     pub relative_factor: u32,
-    /// Relative: the shortest such silence, in milliseconds.
+    /// Relative: the shortest such pause, in milliseconds.
     pub relative_ms_min: u64,
-    /// Relative: the longest such silence, in milliseconds.
+    /// Relative: the longest such pause, in milliseconds.
     pub relative_ms_max: u64,
-    /// The same between requests to one IP address, whichever of its hosts they go to.
+    /// Pause between requests to one IP address, for all of its hosts, in milliseconds.
     pub ip_delay_ms: u64,
-    /// The longest Crawl-delay that is obeyed to the letter, in milliseconds.
+    /// The longest Crawl-delay that is obeyed in full, in milliseconds.
     pub crawl_delay_ms_max: u64,
 
-    /// How many requests may be under way at once.
+    /// Number of concurrent requests.
     pub fetchers: usize,
-    /// How many threads parse and archive what was fetched.
+    /// Number of threads that parse and archive answers.
     pub parsers: usize,
-    /// How many idle connections are kept open for the next visit of their host.
+    /// Number of idle connections kept open for the next visit of their host.
     pub idle_connections_max: usize,
 
-    /// Which links are followed: those to the seeds' own hosts, to their domains, to what begins
-    /// as given, to what matches, or any.
+    /// Which links are followed.
     pub scope: Scope,
-    /// What URLs begin with if the scope is `prefix`; none means the folders of the seeds.
+    /// The prefixes of URLs in scope `prefix`; if empty, the folders of the seeds.
     pub scope_prefixes: Vec<String>,
-    /// Regular expressions of which URLs match one if the scope is `pattern`.
+    /// Regular expressions in scope `pattern`; a URL must match one of them.
     pub scope_patterns: Vec<String>,
-    /// Rules that make one URL of several which a server answers alike.
+    /// Rules that merge URLs to which a server gives the same answer.
     pub normalise: Vec<Normalisation>,
-    /// Whether links are followed at all; `false` fetches exactly the seeds.
+    /// Whether links are followed; `false` fetches exactly the seeds.
     pub follow: bool,
-    /// Whether a run asks for the addresses it is given and leaves all else as it was, also what waits from before;
-    /// if none are given, those of earlier runs. No key of the file: `--list` says so for one run.
+    /// Whether a run fetches only the addresses it is given, or the seeds if none are given. All other waiting
+    /// URLs stay as they are. Not a key of the file: `--list` sets it for one run.
     #[serde(skip)]
     pub alone: bool,
-    /// Whether the sitemaps named in robots.txt files are read.
+    /// Whether sitemaps named in robots.txt files are fetched.
     pub sitemaps: bool,
-    /// In which order the pages of a host are visited.
+    /// The order in which the pages of a host are visited.
     pub order: Order,
-    /// What the order `priority` heeds, and how much.
+    /// The weights of the signals in the order `priority`.
     pub weights: Weights,
-    /// Words that two of these signals look for.
+    /// The keywords for two of these signals.
     pub keywords: Vec<String>,
 
     /// Which URLs are queued, as an expression; empty for all. See `docs/guide/filters.md`.
     pub fetch_filter: String,
-    /// Which pages are read for their links.
+    /// Which pages are parsed for links.
     pub parse_filter: String,
     /// Which pages are archived.
     pub store_filter: String,
     /// Which links are followed.
     pub link_filter: String,
 
-    /// Bytes of bodies in all, those of earlier runs included; 0 for no limit.
+    /// Maximum bytes of bodies, earlier runs included; 0 for no limit.
     pub bytes_max: u64,
-    /// Time that a run may take, in seconds; 0 for no limit.
+    /// Maximum duration of a run, in seconds; 0 for no limit.
     pub time_s_max: u64,
-    /// Links from the first page of a site to a page of it; 0 for no limit.
+    /// Maximum number of links from the first page of a site; 0 for no limit.
     pub depth_max: u16,
-    /// Pages fetched in all, those of earlier runs included; 0 for no limit.
+    /// Maximum number of pages, earlier runs included; 0 for no limit.
     pub pages_max: u64,
-    /// Pages fetched from one host; 0 for no limit.
+    /// Maximum number of pages of one host; 0 for no limit.
     pub pages_per_host_max: u64,
-    /// Requests made to one host, whatever the answer; 0 for no limit.
+    /// Maximum number of requests to one host, whatever the answer; 0 for no limit.
     pub requests_per_host_max: u64,
-    /// URLs of one host that may wait; later ones are dropped and counted.
+    /// Maximum number of waiting URLs of one host; later ones are dropped and counted.
     pub waiting_per_host_max: usize,
-    /// URLs of all hosts that may wait; later ones are dropped and counted.
+    /// Maximum number of waiting URLs of all hosts; later ones are dropped and counted.
     pub waiting_max: usize,
-    /// Bytes of memory for the URLs that wait and the rules of robots.txt files; the rest is on disk.
+    /// Bytes of memory for waiting URLs and robots.txt rules; the rest is on disk.
     pub waiting_memory_bytes: usize,
-    /// A URL whose turn would come later than this, in seconds, is pruned and counted; 0 for never.
+    /// A URL that would be visited later than this, in seconds, is pruned and counted; 0 for never.
     pub turn_s_max: u64,
-    /// Hosts that may be known; later ones are dropped and counted.
+    /// Maximum number of hosts; later ones are dropped and counted.
     pub hosts_max: usize,
-    /// Links kept of one page; the earlier ones are preferred.
+    /// Maximum number of links kept of one page; the first ones are kept.
     pub links_per_page_max: usize,
-    /// Bytes of a URL.
+    /// Maximum bytes of a URL.
     pub url_bytes_max: usize,
-    /// How often the same segment may occur in a path; more looks like a trap.
+    /// How often the same segment may occur in a path; more look like a trap.
     pub path_repeats_max: usize,
-    /// The first and the last year that a date in a URL may have; others look like a calendar without
-    /// end.
+    /// The first and last year that a date in a URL may have; others look like an endless calendar.
     pub calendar_years: [u16; 2],
-    /// How many parameters a query string may have.
+    /// Maximum number of parameters in a query string.
     pub query_parameters_max: usize,
-    /// Endings of paths that are not worth a request.
+    /// File extensions that are not fetched.
     pub skip_extensions: Vec<String>,
 
-    /// Time to reach a server, TLS included, in milliseconds.
+    /// Time to connect to a server, TLS included, in milliseconds.
     pub connect_timeout_ms: u64,
     /// Time from the request to the end of the answer's head, in milliseconds.
     pub timeout_ms: u64,
     /// Time for a whole body, in milliseconds.
     pub body_timeout_ms: u64,
-    /// Bytes of a body as sent; a longer one is not kept.
+    /// Maximum bytes of a body as sent; a longer one is not kept.
     pub body_bytes_max: usize,
-    /// Bytes of a body after decompression; the rest is not parsed.
+    /// Maximum bytes of a body after decompression; the rest is not parsed.
     pub decoded_bytes_max: usize,
-    /// Bytes of a sitemap, as sent and after decompression; of a longer one the first URLs count. The
+    /// Maximum bytes of a sitemap, as sent and after decompression; of a longer one the first URLs count. The
     /// protocol allows 50 MiB.
     pub sitemap_bytes_max: usize,
-    /// Bytes of the head of an answer.
+    /// Maximum bytes of the head of an answer.
     pub head_bytes_max: usize,
-    /// Redirects that may follow each other.
+    /// Maximum number of consecutive redirects.
     pub redirects_max: u8,
 
-    /// How often a visit that failed for a passing reason is tried again, with 0 once if other pages of its host answer after
-    /// it; after so many a host that cannot be reached is set aside, and that costs none of its pages a try.
+    /// How often a visit with a temporary failure is retried; with 0, once if other pages of its host answer
+    /// afterwards. A host that stays unreachable is set aside; this costs its pages no attempts.
     pub retries: u8,
     /// The wait before the first such retry, in milliseconds; it doubles each time.
     pub retry_ms: u64,
-    /// The longest Retry-After that a run waits for, in seconds; a host that asks for more is set aside
-    /// until that time, also by later runs.
+    /// The longest Retry-After that a run waits for, in seconds. A host that requests more is set aside until that
+    /// time, also by later runs.
     pub retry_after_s_max: u64,
-    /// Failures in a row after which a host is set aside: each that concerns the host (name,
-    /// connection), and different pages that fail with no good answer in between.
+    /// Number of consecutive failures after which a host is set aside. Each failed lookup or connection counts,
+    /// and each different page that fails, if no good answer comes in between.
     pub host_failures_max: u32,
-    /// How long a host stays set aside, in seconds. It comes back twice; then only a crawl resumed
-    /// later tries it again.
+    /// How long a host stays set aside, in seconds. It returns twice in a run; after that only a later run tries
+    /// it again.
     pub set_aside_s: u64,
 
     /// How seen URLs are remembered.
     pub sieve: SieveKind,
-    /// URLs that an offline or LSM sieve gathers in memory, some forty bytes each.
+    /// Number of URLs that an offline or LSM sieve buffers in memory, about 40 bytes each.
     pub sieve_buffer_keys: usize,
-    /// Signatures of recent URLs that are kept in front of the sieve, eight bytes each; 0 for none.
+    /// Number of recent URL signatures cached in front of the sieve, 8 bytes each; 0 for none.
     pub sieve_cache_keys: usize,
-    /// URLs that a Bloom sieve is made for; more make it less precise.
+    /// Number of URLs that a Bloom sieve is sized for; more make it less precise.
     pub sieve_capacity: u64,
-    /// Precision of a Bloom sieve: with as many URLs it takes one new one in 2^precision for known
-    /// and loses it. It takes 0.18 bytes of memory for each URL and bit of precision.
+    /// Precision of a Bloom sieve. At full capacity, one new URL in 2^precision is taken for a known one and lost.
+    /// It uses 0.18 bytes of memory for each URL and bit of precision.
     pub sieve_precision: u32,
 
-    /// Addresses of hosts, instead of asking the name server: `"shop.test" = "127.0.0.1"`. Hosts
-    /// named here may have private addresses.
+    /// Addresses of hosts that replace DNS: `"shop.test" = "127.0.0.1"`. These hosts may have private addresses.
     pub resolve: BTreeMap<String, IpAddr>,
-    /// The name servers to ask, `"127.0.0.1:53"`; none for those of the system.
+    /// The name servers, `"127.0.0.1:53"`; if empty, those of the system.
     pub dns_servers: Vec<SocketAddr>,
-    /// The shortest time that an address is used before it is asked for again, in seconds, whatever
-    /// the name server says.
+    /// Minimum time that a resolved address is used, in seconds, whatever the name server says.
     pub dns_ttl_s_min: u64,
-    /// The longest.
+    /// Maximum time that a resolved address is used, in seconds.
     pub dns_ttl_s_max: u64,
-    /// How long it is believed that a name does not exist, in seconds at most.
+    /// Maximum time that a failed lookup is remembered, in seconds.
     pub dns_negative_ttl_s_max: u64,
-    /// Names of which the answers are kept.
+    /// Maximum number of names in the DNS cache.
     pub dns_names_max: u64,
 
-    /// A PEM file with certificates of authorities to be trusted besides those of the browsers.
+    /// A PEM file with root certificates to trust in addition to those of browsers.
     pub tls_roots: PathBuf,
-    /// Whether HTTP/2 is spoken to servers that offer it over TLS.
+    /// Whether to use HTTP/2 with servers that offer it over TLS.
     pub http2: bool,
 
-    /// Headers sent to every host, `{ "X-Key" = "…" }`. The archive keeps their names, not their
-    /// values; that is so for `auth` and cookies, too.
+    /// Headers sent to every host, `{ "X-Key" = "…" }`. The archive keeps their names, not their values. The same
+    /// rule holds for `auth` and cookies.
     pub headers: BTreeMap<String, String>,
-    /// What single hosts are told: `[{ host = "shop.test", user = "me", password = "…" }]`.
+    /// Credentials for single hosts: `[{ host = "shop.test", user = "me", password = "…" }]`.
     pub auth: Vec<HostAuth>,
-    /// A file of cookies in Netscape's format, sent where they belong and nowhere else.
+    /// A file of cookies in Netscape's format, sent only to the hosts they belong to.
     pub cookies_file: PathBuf,
 
-    /// Which of the agents this process is, from 0.
+    /// The number of this agent, from 0.
     pub agent: u16,
-    /// How many agents share the crawl. The URLs of other agents' hosts are written to
+    /// Number of agents that share the crawl. The URLs of other agents' hosts are written to
     /// `frontier/outbox-N.urls`.
     pub agents: u16,
-    /// How hosts are shared among the agents.
+    /// How hosts are assigned to agents.
     pub assignment: AssignmentKind,
 
-    /// Whether pages that the collection has are asked for again.
+    /// Whether known pages are fetched again.
     pub recrawl: Recrawl,
-    /// The shortest time after which a page is due again, in seconds; also the time after its first
-    /// visit.
+    /// The shortest time after which a page is due again, in seconds; also the time after its first visit.
     pub recrawl_min_s: u64,
     /// The longest time after which a page is due again, in seconds.
     pub recrawl_max_s: u64,
 
-    /// Address and port where a running crawl tells how it stands, as a page and for Prometheus;
-    /// empty for nowhere.
+    /// Address and port where a running crawl reports its counts, as a page and for Prometheus; empty for none.
     pub metrics: String,
 
-    /// Whether what is fetched is archived. `false` is for measuring: everything is done but that,
-    /// so nothing is left of the crawl and it cannot be resumed.
+    /// Whether answers are archived. `false` is for benchmarks: everything else is done, but nothing is left of
+    /// the crawl and it cannot be resumed.
     pub store: bool,
-    /// Size at which the archive begins its next file, in bytes.
+    /// Size at which a new archive file is started, in bytes.
     pub archive_file_bytes_max: u64,
-    /// How the archive is compressed. Files of both kinds may stand side by side.
+    /// How the archive is compressed. Files of both kinds can be in one archive.
     pub archive_compression: CompressionKind,
-    /// Effort of the compression with gzip, from 1 (fast) to 9 (small).
+    /// Compression level of gzip, from 1 (fast) to 9 (small).
     pub gzip_level: u32,
-    /// Effort of the compression with zstd, from 1 (fast) to 19 (small).
+    /// Compression level of zstd, from 1 (fast) to 19 (small).
     pub zstd_level: i32,
 }
 
@@ -244,10 +236,10 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CompressionKind {
-    /// With gzip, which every tool for WARC files reads.
+    /// gzip, which every WARC tool reads.
     #[default]
     Gzip,
-    /// With zstd, which takes less time and less room, but which fewer tools read.
+    /// zstd, which is faster and smaller, but which fewer tools read.
     Zstd,
 }
 
@@ -255,20 +247,20 @@ pub enum CompressionKind {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// Those to hosts of the seeds, with or without `www.`.
+    /// Links to hosts of the seeds, with or without `www.`.
     #[default]
     Host,
-    /// Those to the registered domains of the seeds (`example.co.uk` and all below it).
+    /// Links to the registered domains of the seeds (`example.co.uk` and its subdomains).
     Domain,
-    /// Those that begin as one of `scope_prefixes`, or as the folder of a seed.
+    /// Links that begin with one of `scope_prefixes`, or with the folder of a seed.
     Prefix,
-    /// Those that match one of `scope_patterns`.
+    /// Links that match one of `scope_patterns`.
     Pattern,
-    /// All.
+    /// All links.
     Any,
 }
 
-/// In which order the pages of a host are visited.
+/// The order in which the pages of a host are visited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
@@ -279,21 +271,21 @@ pub enum Order {
     ShallowFirst,
     /// The best by `weights` first.
     Priority,
-    /// Refused by [`Config::check`], which says why.
+    /// Not supported: [`Config::check`] returns an error that says why.
     DepthFirst,
 }
 
-/// What each signal counts in the order `priority`; 0 for not at all.
+/// The weight of each signal in the order `priority`; 0 to ignore it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Weights {
     /// A URL of few path levels.
     pub short_url: u16,
-    /// A link that leads off the site it stands on.
+    /// A link from another site.
     pub off_site: u16,
     /// Keywords in the URL.
     pub url_keywords: u16,
-    /// Likeness of the linking page's text to the keywords.
+    /// Similarity of the linking page's text to the keywords.
     pub page_keywords: u16,
 }
 
@@ -303,23 +295,23 @@ impl Default for Weights {
     }
 }
 
-/// What sets the pace of a host.
+/// The basis of the pauses between requests to a host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PolitenessKind {
-    /// A fixed silence after every request, and a longer one after a burst.
+    /// A fixed pause after every request, and a longer one after a burst.
     #[default]
     Absolute,
-    /// A silence that is a multiple of the time the server took.
+    /// A pause that is a multiple of the time the server took.
     Relative,
 }
 
-/// What some hosts are told besides the request.
+/// Credentials and headers for some hosts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HostAuth {
-    /// Which hosts: `shop.test` means https on its usual port, `shop.test:8443` https on another one, `*.shop.test`
-    /// all below it. `http://shop.test` is told in the clear, where anybody on the way can read it.
+    /// The hosts: `shop.test` means https on its usual port, `shop.test:8443` https on another one, `*.shop.test`
+    /// all subdomains. `http://shop.test` sends in the clear, where others can read it.
     pub host: String,
     /// The user of basic authentication; empty for none.
     pub user: String,
@@ -329,22 +321,22 @@ pub struct HostAuth {
     pub headers: BTreeMap<String, String>,
 }
 
-/// Which of the pages that a collection has are asked for again.
+/// Which known pages are fetched again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recrawl {
     /// None.
     #[default]
     Never,
-    /// Those that are given to the run.
+    /// The addresses that are given to the run.
     Given,
-    /// Those that are due by how often they have changed.
+    /// The pages that are due, by how often they have changed.
     Due,
     /// All.
     All,
 }
 
-/// How hosts are shared among agents.
+/// How hosts are assigned to agents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AssignmentKind {
@@ -355,7 +347,7 @@ pub enum AssignmentKind {
     Rendezvous,
 }
 
-/// Pictures, sound, films, fonts, programs, packed files, and what only a browser wants.
+/// Images, audio, video, fonts, programs, archives, and files for browsers only.
 const SKIP_EXTENSIONS: &str = "7z aac avi avif bin bmp bz2 css deb dmg eot exe flac gif gz ico iso \
     jar jpeg jpg js m4a m4v map mid mkv mov mp3 mp4 mpeg mpg msi ogg ogv otf png rar rpm svg swf \
     tar tgz tif tiff ttf wasm wav weba webm webp wmv woff woff2 xz zip zst";
@@ -460,7 +452,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// How the archive is to be compressed, and with what effort.
+    /// Returns the compression of the archive, with its level.
     pub fn compression(&self) -> Compression {
         match self.archive_compression {
             CompressionKind::Gzip => Compression::Gzip { level: self.gzip_level },
@@ -468,14 +460,14 @@ impl Config {
         }
     }
 
-    /// How long a visit takes at most, but for the want of descriptors: it may be sent twice, and wait for room before
-    /// its body is read on.
+    /// Returns the longest duration of a visit, without waits for descriptors. A visit may be sent twice, and wait
+    /// for room before the rest of its body is read.
     pub(crate) fn visit_ms_max(&self) -> u64 {
         let twice_ms = self.timeout_ms.saturating_add(self.body_timeout_ms).saturating_mul(2);
         self.connect_timeout_ms.saturating_add(twice_ms)
     }
 
-    /// The sieve that the configuration asks for.
+    /// Returns the configuration of the sieve.
     pub(crate) fn sieve_plan(&self) -> Plan {
         Plan {
             kind: self.sieve,
@@ -486,12 +478,12 @@ impl Config {
         }
     }
 
-    /// The name that robots.txt files address.
+    /// Returns the name that robots.txt files address.
     pub fn agent_name(&self) -> &str {
         agent_name(&self.user_agent)
     }
 
-    /// The value of the header `User-Agent`.
+    /// Returns the value of the header `User-Agent`.
     pub fn user_agent_header(&self) -> String {
         if self.contact.is_empty() {
             self.user_agent.clone()
@@ -501,7 +493,7 @@ impl Config {
     }
 }
 
-/// The letters that a user agent begins with: the name that robots.txt files address.
+/// Returns the letters at the beginning of a user agent: the name that robots.txt files address.
 pub(crate) fn agent_name(user_agent: &str) -> &str {
     let letter = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-' || *byte == b'_';
     let end = user_agent.bytes().take_while(|byte| letter(byte)).count();

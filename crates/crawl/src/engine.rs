@@ -1,18 +1,16 @@
 //! A run: the coordinating thread between the frontier, the fetchers and the parsers.
 //!
-//! What lives here: [`run`], from the lock to the report. `engine/stages.rs` are the fetchers and parsers as the
-//! coordinator sees them, `engine/teller.rs` tells whoever watches, `engine/pause.rs` knows when to hold. The
-//! stages: the coordinator hands visits of the frontier to the fetchers, tasks on its own thread that wait for the
-//! network; what they bring goes to the parsers (`parser.rs`), threads that do the work, and from there back to the
-//! coordinator. What does not: any decision about a page; those are the frontier's.
+//! What lives here: [`run`], from the lock to the report. `engine/stages.rs` starts the other stages,
+//! `engine/teller.rs` reports to the watcher, `engine/pause.rs` looks for the pause file. The coordinator hands
+//! visits of the frontier to the fetchers, which are tasks on its own thread that wait for the network. The
+//! answers go to the parsers (`parser.rs`), which are threads, and their results come back to the coordinator.
+//! What does not: any decision about a page; the frontier makes those.
 //!
-//! To wake a thread costs more than to read a page. So a visit that comes alone, while no other waits to
-//! be settled, is settled by the coordinator itself; as soon as they come faster than that, several come
-//! at a time, and the parsers get them.
+//! Waking a thread costs more than parsing a page. So the coordinator itself settles a visit that comes alone.
+//! When visits come faster than that, several come at a time, and the parsers get them.
 //!
-//! **Invariant.** At most `fetchers` visits are between the coordinator and itself, so that no queue
-//! holds more and a slow stage slows the others down. When [`run`] returns, its threads have ended
-//! and what they archived is on the medium.
+//! **Invariant.** At most `fetchers` visits are under way, so every queue is bounded and a slow stage slows the
+//! others down. When [`run`] returns, its threads have ended and everything they archived is synced to disk.
 
 mod pause;
 mod stages;
@@ -59,7 +57,7 @@ use pause::Pause;
 use stages::{Stages, spawn, store};
 use teller::Teller;
 
-/// How often the watcher is told, and the stop flag looked at.
+/// The interval at which the watcher is called and the stop flag is checked.
 const WATCH_MS: u64 = 200;
 
 /// How long visits under way may take to end when the crawl is stopped, or its time is over.
@@ -68,18 +66,18 @@ const STOP_MS: u64 = 3_000;
 /// The folders of a crawl.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dirs {
-    /// Where pages are kept; the only source of truth.
+    /// The archive; the only source of truth.
     pub archive: PathBuf,
-    /// Seeds, and scratch files that are made anew by every run.
+    /// The seeds, and working files that every run rebuilds.
     pub frontier: PathBuf,
-    /// Archive files that others know, gone or not: no new one has such a name.
+    /// Names of archive files that other stages know, missing or not. No new file gets such a name.
     pub named: Vec<String>,
 }
 
-/// Crawls until there is nothing left to do, or `stop` is set.
+/// Crawls until all work is done, or `stop` is set.
 ///
-/// `seeds` are added to those of earlier runs, and may be empty if there were any. What earlier runs
-/// archived is not fetched again. `watch` is told about five times a second how things stand.
+/// `seeds` are added to those of earlier runs, and may be empty if there were any. Pages that earlier runs
+/// archived are not fetched again. `watch` is called about five times a second with the current counts.
 pub fn run(
     dirs: &Dirs,
     config: &Config,
@@ -106,7 +104,7 @@ pub fn run(
     let config = Arc::new(config.clone());
     let mut frontier = Frontier::create(&config, &urls, &dirs.frontier)?;
     let end_ms = frontier.begin_time(started_ms);
-    // A link that is known may yet be a shorter way.
+    // With a depth limit, a known link may still be a shorter path.
     let recent = frontier.recent().filter(|_| config.depth_max == 0);
     let answers = Arc::new(Answers::new(&config, rules.clone(), recent));
     let inbox = Inbox::read(&dirs.frontier, &rules, &config)?;
@@ -133,7 +131,7 @@ pub fn run(
         return unread(dirs, &*clock, stop, started_ms);
     }
 
-    // What a list is yet to be read for is asked for like what is known, whatever `pages_max` says to new pages.
+    // Pages that a sitemap still has to be read for count as known, so `pages_max` does not apply to them.
     if replayed.known.is_some() || replayed.lists > 0 {
         frontier.begin_recrawl();
     }
@@ -148,7 +146,7 @@ pub fn run(
             break;
         }
     }
-    // What a limit kept from being asked for is left to the next run, also what a list is found to name.
+    // URLs that a limit kept from being fetched are left to the next run, and so are newly found URLs of sitemaps.
     if coordinator.is_ended() {
         replay.halt.read_on(|| replay.ask_named(&mut coordinator.frontier, &mut replayed))?;
     }
@@ -163,14 +161,14 @@ pub fn run(
     tell(dirs, coordinator.report(&replayed, &inbox, &open, started_ms))
 }
 
-/// Keeps the report of a run that came to its end: all that was to be told is in it.
+/// Writes the report of a completed run.
 fn tell(dirs: &Dirs, report: Report) -> Result<Report, CrawlError> {
     write_report(&dirs.frontier, &report)?;
     Untold::end(&dirs.frontier)?;
     Ok(report)
 }
 
-/// Ends a run that has not come to the end of what earlier ones archived: how things stand is not known to it.
+/// Ends a run that did not finish reading the archive of earlier runs. The counts of states are unknown to it.
 fn unread(
     dirs: &Dirs,
     clock: &dyn Clock,
@@ -191,7 +189,7 @@ fn unread(
     Ok(report)
 }
 
-/// Makes the folders, and keeps a second crawl away from them as long as the file is open.
+/// Creates the folders and locks them against a second crawl as long as the file is open.
 fn lock(dirs: &Dirs) -> Result<File, CrawlError> {
     for dir in [&dirs.frontier, &dirs.archive] {
         fs::create_dir_all(dir).map_err(|source| CrawlError::Io { path: dir.clone(), source })?;
@@ -206,8 +204,8 @@ fn lock(dirs: &Dirs) -> Result<File, CrawlError> {
     }
 }
 
-/// The seeds, and what other agents found for this one; or what was given, if that is all. Sitemaps come first: what is
-/// named as a page, too, is asked for as a sitemap.
+/// Returns the seeds and the URLs of other agents; with `alone` set, only the given addresses. Sitemaps come
+/// first: a URL that is given as a page and as a sitemap is fetched as a sitemap.
 fn first_urls(given: &[Seed], seeds: &[Seed], inbox: &Inbox, config: &Config) -> Vec<Start> {
     let seeds = if config.alone && !given.is_empty() { given } else { seeds };
     let mut first: Vec<Start> = seeds.iter().map(Start::from).collect();
@@ -223,12 +221,12 @@ struct Coordinator<'a> {
     stop: &'a AtomicBool,
     teller: Teller<'a>,
     asked: AskedFile,
-    /// How many visits may be under way.
+    /// Maximum number of visits under way.
     fetchers: usize,
 }
 
 impl Coordinator<'_> {
-    /// Whether the run was stopped, or a limit has ended it.
+    /// Returns whether the run was stopped, or a limit has ended it.
     fn is_ended(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.frontier.is_cut()
     }
@@ -273,11 +271,11 @@ impl Coordinator<'_> {
             };
             let work = self.work(fetchers, &stages, &mut events_out);
             let result = runtime.block_on(work);
-            // With the last sender gone the parsers finish their files and end.
+            // When the last sender is gone, the parsers finish their files and end.
             drop(stages);
             runtime.shutdown_timeout(Duration::from_millis(STOP_MS));
             for thread in threads {
-                // One that panicked has said so in an event.
+                // A thread that panicked has sent an event.
                 let _ = thread.join();
             }
             result
@@ -285,7 +283,7 @@ impl Coordinator<'_> {
         ended.and(self.end(&mut events_out))
     }
 
-    /// Takes note of what came when the stages had been told to end.
+    /// Handles the events that arrived while the stages were ending.
     fn end(&mut self, events: &mut UnboundedReceiver<Event>) -> Result<(), CrawlError> {
         if self.frontier.is_asking() {
             self.asked.keep(&*self.clock, self.frontier.owed())?;
@@ -294,9 +292,9 @@ impl Coordinator<'_> {
             match event {
                 Event::Archive(error) => return Err(error.into()),
                 Event::Lost(stage) if stage == PARSER => return Err(CrawlError::Lost { stage }),
-                // A parser had it, and archived it.
+                // A parser has archived the visit.
                 Event::Done(done) => self.frontier.settle(*done)?,
-                // Visits that were cut short: there is no trace of them, so they are made again.
+                // These visits were interrupted before they were archived, so they are made again.
                 Event::Lost(_) | Event::Fetched(_) | Event::Unable(_) => {}
             }
         }
@@ -305,7 +303,7 @@ impl Coordinator<'_> {
         self.frontier.end_run(self.clock.now_ms())
     }
 
-    /// Hands out visits and takes note of what comes back.
+    /// Hands out visits and handles their results.
     async fn work(
         &mut self,
         visits_max: usize,
@@ -341,12 +339,12 @@ impl Coordinator<'_> {
             let is_full = under_way >= visits_max;
             let wake_ms = self.frontier.next_ms().filter(|_| !is_full && !is_held);
             let wait_ms = wake_ms.unwrap_or(u64::MAX).saturating_sub(now_ms).clamp(1, WATCH_MS);
-            // One that rings early does no harm, and to set it costs more than that.
+            // An early wake-up is harmless, and setting the timer costs more.
             let moment = Instant::now() + Duration::from_millis(wait_ms);
             if alarm.is_elapsed() || moment < alarm.deadline() {
                 alarm.as_mut().reset(moment);
             }
-            // All that is there, before the next look at the queues.
+            // Takes all available events before the next look at the queues.
             tokio::select! {
                 biased;
                 _ = events.recv_many(&mut heard, visits_max) => {}
@@ -359,7 +357,7 @@ impl Coordinator<'_> {
         }
     }
 
-    /// Takes note of events; how many visits are over.
+    /// Handles events; returns how many visits are over.
     fn hear(&mut self, heard: &mut Vec<Event>, stages: &Stages<'_>) -> Result<usize, CrawlError> {
         let is_alone = heard.len() == 1;
         let mut settled = 0;

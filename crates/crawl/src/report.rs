@@ -1,12 +1,12 @@
-//! What a crawl tells about itself: while it runs, and when it is over (W5).
+//! The counts of a crawl: while it runs, and when it is over.
 //!
-//! What lives here: the counts, as plain values, and `frontier/report.json`, which keeps those of the
-//! last run that came to its end (docs/formats/crawl-report.md). What does not: counting, which the
-//! frontier does, and how the counts look to a monitoring system (`metrics.rs`).
+//! What lives here: the counts, as plain values, and `frontier/report.json`, which keeps those of the last
+//! completed run (docs/formats/crawl-report.md). What does not: counting, which the frontier does, and the format
+//! for monitoring systems (`metrics.rs`).
 //!
-//! **Invariant.** Counts of what was done only grow while a crawl runs; those of how things stand go both
-//! ways: pages (a recrawl finds some gone), what waits or is under way, hosts in a state. Of what a recrawl
-//! asked for, each URL is counted once: as unchanged, changed, moved, gone or failed.
+//! **Invariant.** Counts of events only grow while a crawl runs. Counts of states go both ways: pages (a recrawl
+//! finds some gone), waiting URLs, visits under way, hosts in a state. A recrawl counts each URL once: as
+//! unchanged, changed, moved, gone or failed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,19 +27,19 @@ pub(crate) const NAME: &str = "report.json";
 /// The state of a crawl at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Snapshot {
-    /// Pages archived in all, those of earlier runs included.
+    /// Pages archived, earlier runs included.
     pub pages: u64,
     /// Pages archived by this run that were not known before.
     pub pages_new: u64,
-    /// Known URLs that this run asked for again and found as they were.
+    /// Known URLs that this run fetched again and found unchanged.
     pub unchanged: u64,
-    /// Known URLs that this run found to be other pages than before.
+    /// Known URLs that this run found changed.
     pub changed: u64,
-    /// Known URLs that this run found to lead elsewhere than before.
+    /// Known URLs that this run found to redirect elsewhere than before.
     pub moved: u64,
     /// Known URLs that this run found to be gone.
     pub deleted: u64,
-    /// Known URLs that this run asked for in vain: no answer, or one of another error.
+    /// Known URLs that this run failed to fetch: no answer, or another error.
     pub failed: u64,
     /// Pages a second over the last few seconds.
     pub pages_per_s: f64,
@@ -47,17 +47,17 @@ pub struct Snapshot {
     pub requests: u64,
     /// Bytes of bodies received by this run.
     pub bytes: u64,
-    /// Redirects met by this run.
+    /// Redirects received by this run.
     pub redirects: u64,
     /// Answers of this run by status.
     pub statuses: BTreeMap<u16, u64>,
-    /// Links that this run read and are not for it, by the name of the refusal.
+    /// Links found by this run that do not belong to it, by the name of the refusal.
     pub refused: BTreeMap<String, u64>,
-    /// URLs known by now that a robots.txt forbids.
+    /// Known URLs that a robots.txt forbids.
     pub forbidden_by_robots: u64,
-    /// Visits that this run gave up, or that set their hosts aside, by the class of the failure.
+    /// Visits of this run that failed for good or set their hosts aside, by the class of the failure.
     pub failures: BTreeMap<String, u64>,
-    /// URLs known by now that were dropped because of a limit, by the limit.
+    /// Known URLs that were dropped because of a limit, by the limit.
     pub dropped: BTreeMap<String, u64>,
     /// URLs that wait for their visit.
     pub waiting: u64,
@@ -67,23 +67,23 @@ pub struct Snapshot {
     pub hosts_aside: u64,
     /// Visits under way.
     pub under_way: u64,
-    /// Whether the run holds because of `frontier/pause`.
+    /// Whether `frontier/pause` holds the run.
     pub paused: bool,
-    /// What the hosts are doing. It is counted less often than the rest where hosts are many.
+    /// The states of the hosts. With many hosts it is updated less often than the other counts.
     pub census: Census,
-    /// How seen URLs are remembered.
+    /// The counters of the sieve.
     pub sieve: SieveReport,
     /// Time since the run began.
     pub elapsed_ms: u64,
 }
 
 impl Snapshot {
-    /// Pages that this run had, new or known.
+    /// Returns the number of pages fetched by this run, new or known.
     pub(crate) fn pages_had(&self) -> u64 {
         self.pages_new + self.unchanged + self.changed
     }
 
-    /// Known URLs that this run asked for again, by what it found.
+    /// Returns the known URLs that this run fetched again, by result.
     pub fn again(&self) -> BTreeMap<&'static str, u64> {
         BTreeMap::from([
             ("unchanged", self.unchanged),
@@ -94,7 +94,7 @@ impl Snapshot {
         ])
     }
 
-    /// Pages a second since the run began.
+    /// Returns the pages a second since the run began.
     pub fn mean_pages_per_s(&self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "counts of a crawl are far below 2^53")]
         let (pages, ms) = (self.pages_had() as f64, self.elapsed_ms.max(1) as f64);
@@ -102,22 +102,22 @@ impl Snapshot {
     }
 }
 
-/// How many hosts are in which state.
+/// The number of hosts in each state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Census {
-    /// May be visited at once.
+    /// Can be visited at once.
     pub ready: u64,
-    /// Keep the silence that is due between requests.
+    /// Pause between two requests.
     pub resting: u64,
     /// Wait longer after a failure.
     pub back_off: u64,
     /// Are being visited.
     pub visiting: u64,
-    /// Wait for the robots.txt that another host keeps for them.
+    /// Wait for a robots.txt to which their own one redirects.
     pub asking: u64,
     /// Are set aside.
     pub aside: u64,
-    /// Have nothing to do.
+    /// Have no waiting pages.
     pub idle: u64,
 }
 
@@ -126,116 +126,118 @@ pub struct Census {
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of the report")]
 pub struct Report {
-    /// Pages archived in all, those of earlier runs included.
+    /// Pages archived, earlier runs included.
     pub pages: u64,
     /// Pages archived by this run that were not known before.
     pub pages_new: u64,
-    /// Known URLs that this run asked for again, sitemaps left out: the sum of the next five.
+    /// Known URLs that this run fetched again, without sitemaps: the sum of `unchanged`, `changed`, `moved`,
+    /// `deleted` and `failed`.
     pub asked: u64,
-    /// Known sitemaps that it asked for again.
+    /// Known sitemaps that this run fetched again.
     pub asked_sitemaps: u64,
-    /// Those found as they were.
+    /// Known URLs found unchanged.
     pub unchanged: u64,
-    /// Those found to be other pages than before.
+    /// Known URLs found changed.
     pub changed: u64,
-    /// Those found to lead elsewhere than before.
+    /// Known URLs found to redirect elsewhere than before.
     pub moved: u64,
-    /// Those found to be gone.
+    /// Known URLs found to be gone.
     pub deleted: u64,
-    /// Those asked for in vain: no answer, or one of another error.
+    /// Known URLs that failed: no answer, or another error.
     pub failed: u64,
     /// Requests made by this run.
     pub requests: u64,
     /// Bytes of bodies received by this run.
     pub bytes: u64,
-    /// Redirects met by this run.
+    /// Redirects received by this run.
     pub redirects: u64,
     /// Answers of this run by status.
     pub statuses: BTreeMap<u16, u64>,
-    /// Those to requests for anything but a robots.txt, without those that speak of a condition alone.
+    /// Answers of this run by status, without those for robots.txt and without inconclusive answers to conditional
+    /// requests.
     pub page_statuses: BTreeMap<u16, u64>,
-    /// Links that this run read and are not for it, by the name of the refusal.
+    /// Links found by this run that do not belong to it, by the name of the refusal.
     pub refused: BTreeMap<String, u64>,
-    /// URLs known by now that a robots.txt forbids.
+    /// Known URLs that a robots.txt forbids.
     pub forbidden_by_robots: u64,
-    /// Visits that this run gave up, or that set their hosts aside, by the class of the failure.
+    /// Visits of this run that failed for good or set their hosts aside, by the class of the failure.
     pub failures: BTreeMap<String, u64>,
-    /// Those that set their hosts aside: what they were for is not given up.
+    /// Visits that set their hosts aside, by the class of the failure. Their URLs still wait.
     pub put_aside: BTreeMap<String, u64>,
-    /// Visits of this run that failed and were to be made again, by the class of the failure.
+    /// Visits of this run that failed and were retried, by the class of the failure.
     pub retried: BTreeMap<String, u64>,
     /// Hosts set aside at the end, and why.
     pub aside: Vec<AsideHost>,
-    /// URLs known by now that were dropped because of a limit, by the limit.
+    /// Known URLs that were dropped because of a limit, by the limit.
     pub dropped: BTreeMap<String, u64>,
     /// URLs not queued because their turn would have come too late.
     pub pruned: u64,
     /// The limit that ended the run, as its key.
     pub limit: Option<String>,
-    /// Bytes of waiting URLs, and of rules of robots.txt files, that are on disk.
+    /// Bytes of waiting URLs and of robots.txt rules on disk.
     pub spilled_bytes: u64,
     /// URLs of other agents' hosts.
     pub sent: u64,
-    /// URLs left waiting, those that were under way included.
+    /// URLs left waiting, those under way included.
     pub waiting: u64,
-    /// In a run that follows no link: URLs that sitemaps and redirects led to, were not given, and are left to
-    /// a run that does.
+    /// In a run that follows no links: URLs from sitemaps and redirects that were not given. They are left to a
+    /// run that follows links.
     pub held: u64,
-    /// In a run of the given addresses alone: URLs that waited before, seeds of earlier runs and what a recrawl
-    /// that is not over asks for, and go on waiting.
+    /// In a run with `alone` set: URLs that go on waiting (earlier ones, seeds of earlier runs, and URLs of an
+    /// unfinished recrawl).
     pub put_off: u64,
     /// Hosts known.
     pub hosts: u64,
-    /// Addresses given to this run, or else the seeds, that it did not ask for since earlier runs had an answer.
+    /// Addresses given to this run, or else the seeds, that it did not fetch because earlier runs had an answer.
     pub visited: Visited,
-    /// Records of the archive that could not be read when the crawl was resumed.
+    /// Archive records that could not be read when the crawl was resumed.
     pub damaged: u64,
-    /// What is wrong at the first of them that no earlier run has found, with file and byte.
+    /// The error of the first of them that no earlier run has found, with file and byte.
     #[serde(default)]
     pub damage: Option<String>,
-    /// Files of the archive that were gone when the run began, and that no earlier run has told of.
+    /// Archive files that were missing when the run began, and that no earlier run has reported.
     pub gone: Vec<String>,
-    /// Those that had become shorter.
+    /// Archive files that had become shorter.
     pub shortened: Vec<String>,
-    /// Pages that were missing in the archive when the run began: only is left of them that they were as before.
+    /// Pages that were missing in the archive when the run began: only records without a body are left of them.
     pub lost: u64,
-    /// Those that are still missing; the next run asks for them again, unless they are kept out.
+    /// Pages that are still missing; the next run fetches them again, unless they are excluded.
     pub missing: u64,
-    /// Those of them that rules, robots.txt or a limit keep out as they are now, so that no run asks for them.
+    /// Missing pages that rules, robots.txt or a limit now exclude, so that no run fetches them.
     pub missing_kept_out: u64,
-    /// Lines of inboxes that are no addresses with the way that led there.
+    /// Invalid lines of inboxes.
     pub bad_lines: u64,
-    /// What is wrong with the first of them, with file and line.
+    /// The error of the first of them, with file and line.
     pub bad_line: Option<String>,
-    /// Whether the run went on from an earlier one.
+    /// Whether the run resumed an earlier one.
     pub resumed: bool,
     /// Whether it was stopped before its end.
     pub interrupted: bool,
-    /// Whether it ended before it had read what earlier runs archived. Then nothing was asked for, and how things
-    /// stand is as the report before has it.
+    /// Whether it ended before it had read the archive of earlier runs. Then it made no requests, and the counts
+    /// of states are those of the report before.
     pub unread: bool,
-    /// Whether the given addresses alone were asked for: then nobody has counted what links of earlier runs lead to.
+    /// Whether only the given addresses were fetched. Then links of earlier runs were not counted.
     pub alone: bool,
-    /// Whether known pages were asked for again.
+    /// Whether known pages were fetched again.
     pub recrawled: bool,
-    /// The limit that kept a recrawl that was wanted from being begun, as its key.
+    /// The limit that kept a requested recrawl from starting, as its key.
     pub recrawl_unbegun: Option<String>,
-    /// In a run of the given addresses alone: when another recrawl began that goes on waiting, in seconds since 1970.
+    /// In a run with `alone` set: when another unfinished recrawl began, in seconds since 1970.
     pub recrawl_waits_s: Option<i64>,
-    /// How long it held because of `frontier/pause`.
+    /// How long `frontier/pause` held the run.
     pub paused_ms: u64,
-    /// How many requests could be under way at once: as many as the system has descriptors for.
+    /// Maximum number of concurrent requests; the descriptors of the system limit it.
     pub fetchers: u64,
     /// When it ended, in seconds since 1970.
     pub finished_s: i64,
     /// How long it took.
     pub elapsed_ms: u64,
-    /// How seen URLs were remembered.
+    /// The counters of the sieve.
     pub sieve: SieveReport,
 }
 
 impl Report {
-    /// How things stand, and nothing of what was done.
+    /// Returns the counts of states, without the counts of events.
     pub(crate) fn standing(self) -> Report {
         let Report { pages, hosts, waiting, held, put_off, dropped, forbidden_by_robots, .. } =
             self;
@@ -244,12 +246,12 @@ impl Report {
         Report { forbidden_by_robots, aside, dropped, missing, missing_kept_out, sieve, ..counts }
     }
 
-    /// Counts a known URL that was asked for again, by its answer.
+    /// Counts a known URL that was fetched again, by its answer.
     pub(crate) fn count_again(&mut self, answered: &Answered) {
         let &Answered { status, before, .. } = answered;
-        // Busy and broken servers are not among these: what they had stays as it was.
+        // Answers of busy and broken servers do not come here: the earlier page stays valid.
         let is_gone = |status: u16| status != 0 && status != 200 && !is_redirect(status);
-        // A page of an error may tell the time, or be put into other words.
+        // The text of an error page may change, for instance because it has the time in it.
         let is_same_error = is_gone(status) && is_gone(before);
         self.asked += 1;
         let count = match status {
@@ -270,14 +272,14 @@ pub struct AsideHost {
     pub host: String,
     /// Why.
     pub why: String,
-    /// Until when no crawl asks it, in seconds since 1970, because it says so itself; `None` if the next
-    /// crawl tries it again.
+    /// The time until which the host accepts no requests, in seconds since 1970; `None` if the next crawl tries it
+    /// again.
     pub until_s: Option<i64>,
-    /// Whether the crawl may not visit its address: then none does, as long as that is so.
+    /// Whether the crawl may not visit the host's address. Then no crawl does, as long as that is so.
     pub refused: bool,
-    /// Whether none of its pages waits to be asked for.
+    /// Whether the host has no waiting pages.
     pub idle: bool,
-    /// When the run asks it again, if it goes on for so long, on its clock.
+    /// When the run tries the host again, if it lasts that long, in milliseconds of its clock.
     #[serde(skip)]
     pub(crate) until_ms: Option<u64>,
 }
@@ -294,13 +296,13 @@ pub struct SieveReport {
     pub emitted: u64,
     /// Different signatures known.
     pub seen: u64,
-    /// Share of the offers that the cache in front caught.
+    /// The fraction of offers that hit the cache in front.
     pub cache_hit_rate: f64,
     /// Expected number of URLs lost to a collision of signatures.
     pub expected_collisions: f64,
-    /// Rate of false positives of a Bloom sieve with the URLs it was made for; 0 for the others.
+    /// False-positive rate of a Bloom sieve at its planned capacity; 0 for other sieves.
     pub planned_false_positive_rate: f64,
-    /// Rate of false positives now, estimated; 0 for a sieve without them.
+    /// Estimated false-positive rate now; 0 for an exact sieve.
     pub false_positive_rate: f64,
     /// Bytes of memory that grow with the URLs.
     pub memory_bytes: u64,
@@ -325,7 +327,7 @@ impl SieveReport {
     }
 }
 
-/// The report of the last run that came to its end; `None` if there was none.
+/// Reads the report of the last completed run; `None` if it does not exist.
 pub fn read_report(frontier: &Path) -> Result<Option<Report>, CrawlError> {
     let path = frontier.join(NAME);
     let bytes = match fs::read(&path) {
@@ -339,7 +341,7 @@ pub fn read_report(frontier: &Path) -> Result<Option<Report>, CrawlError> {
     report.map(Some).ok_or(CrawlError::Report { path })
 }
 
-/// The same for those who go on without it: an empty one if there was none, or if it is damaged.
+/// Reads the report of the last completed run; a missing or damaged one is empty.
 pub fn known_report(frontier: &Path) -> Result<Report, CrawlError> {
     match read_report(frontier) {
         Err(CrawlError::Report { .. }) => Ok(Report::default()),
@@ -347,7 +349,7 @@ pub fn known_report(frontier: &Path) -> Result<Report, CrawlError> {
     }
 }
 
-/// Keeps a report in place of the last one.
+/// Replaces the last report.
 pub(crate) fn write_report(frontier: &Path, report: &Report) -> Result<(), CrawlError> {
     let path = frontier.join(NAME);
     let text = serde_json::to_string(report).map_err(io::Error::from);

@@ -1,11 +1,11 @@
-//! Which values of the keys of a crawl can be obeyed.
+//! Which values of the configuration are valid.
 //!
-//! What lives here: [`Config::check`] and the [`Range`] of every key that is a number. What does not: reading
-//! them, which knows types only.
+//! What lives here: [`Config::check`] and the [`Range`] of every numeric key. What does not: parsing, which knows
+//! types only.
 //!
-//! **Invariant.** A [`Config`] that passes [`Config::check`] can be obeyed: no value stops every visit, is
-//! cut to another one in silence, or asks for what no machine has. A message names the key, its value, and
-//! what it may be.
+//! **Invariant.** A [`Config`] that passes [`Config::check`] works as written: no value stops every visit, is
+//! silently cut to another value, or exceeds what a machine has. A message names the key, its value, and the valid
+//! values.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -20,29 +20,29 @@ use crate::{guard, rules};
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
 const YEAR_S: i64 = 365 * 24 * 3600;
-/// Whatever a file can say.
+/// The largest number that a file can hold.
 const ANY: i64 = i64::MAX;
-/// The longest time that a name server may say, by RFC 2181.
+/// The longest TTL by RFC 2181.
 const TTL_S_MAX: i64 = i32::MAX as i64;
 /// The shortest time in which a server can be expected to do anything.
 const TIMEOUT_MS_MIN: i64 = 10;
-/// Agents: each of the others has an open file here.
+/// Maximum number of agents: each of the others has an open file here.
 const AGENTS_MAX: i64 = 256;
-/// Bytes of a header that says who crawls.
+/// Maximum bytes of a header that identifies the crawler.
 const IDENTITY_BYTES_MAX: usize = 1_000;
-/// Bits of a Bloom sieve, 6 GiB of them.
+/// Maximum of capacity times precision of a Bloom sieve, which takes 6 GiB.
 const SIEVE_BITS_MAX: u64 = 1 << 35;
 
-/// A key that is a number, and what it may be.
+/// A numeric key and its valid values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
     /// The key, as in the file; in a table, its path.
     pub key: &'static str,
-    /// What it is.
+    /// The configured value.
     pub value: i64,
-    /// The least that it may be.
+    /// The smallest valid value.
     pub least: i64,
-    /// The most that it may be.
+    /// The largest valid value.
     pub most: i64,
 }
 
@@ -56,7 +56,7 @@ impl Range {
     }
 }
 
-/// What the key may be.
+/// Formats the valid values.
 impl fmt::Display for Range {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -70,14 +70,14 @@ fn wrong(key: &'static str, why: impl Into<String>) -> CrawlError {
     CrawlError::Config { key, why: why.into() }
 }
 
-/// A number as a file would have it.
+/// Converts to the number type of the file; saturates.
 fn number(value: impl TryInto<i64>) -> i64 {
     value.try_into().unwrap_or(ANY)
 }
 
 impl Config {
-    /// Every key that is a number, with what it may be. One that is a list of numbers is there for each of them, one
-    /// in a table with both keys and a dot between them.
+    /// Returns every numeric key with its valid values. A list has a row for each number, a table the path
+    /// `table.key`.
     pub fn ranges(&self) -> Vec<Range> {
         let rows = [
             ("delay_ms", number(self.delay_ms), 0, DAY_MS),
@@ -103,7 +103,7 @@ impl Config {
             ("waiting_memory_bytes", number(self.waiting_memory_bytes), 0, 1 << 40),
             ("turn_s_max", number(self.turn_s_max), 0, ANY),
             ("hosts_max", number(self.hosts_max), 1, number(u32::MAX)),
-            // URLs, heads and bodies stay well below what the archive would refuse.
+            // URLs, heads and bodies stay well below the limits of the archive.
             ("links_per_page_max", number(self.links_per_page_max), 1, 100_000),
             ("url_bytes_max", number(self.url_bytes_max), 32, 16_384),
             ("path_repeats_max", number(self.path_repeats_max), 1, ANY),
@@ -119,7 +119,7 @@ impl Config {
             ("head_bytes_max", number(self.head_bytes_max), 8_192, 1 << 17),
             ("redirects_max", number(self.redirects_max), 0, 20),
             ("retries", number(self.retries), 0, number(u8::MAX)),
-            // A back-off is never longer than an hour.
+            // A backoff is never longer than an hour.
             ("retry_ms", number(self.retry_ms), 0, 3_600_000),
             ("retry_after_s_max", number(self.retry_after_s_max), 0, YEAR_S),
             ("host_failures_max", number(self.host_failures_max), 1, number(u32::MAX)),
@@ -147,7 +147,7 @@ impl Config {
         rows.map(|(key, value, least, most)| Range { key, value, least, most }).to_vec()
     }
 
-    /// Whether every value can be obeyed; the first that cannot is named. No file is read.
+    /// Checks that every value is valid; the error names the first that is not. Reads no files.
     pub fn check(&self) -> Result<(), CrawlError> {
         self.check_identity()?;
         self.ranges().iter().try_for_each(Range::check)?;
@@ -169,7 +169,7 @@ impl Config {
         Ok(())
     }
 
-    /// Whether the files that it names can be read.
+    /// Checks that the files that the configuration names can be read.
     pub fn check_files(&self) -> Result<(), CrawlError> {
         Fetcher::new(self, 0, Arc::new(SystemClock::new())).map(|_| ())
     }
@@ -201,7 +201,7 @@ impl Config {
         Ok(())
     }
 
-    /// Keys of which one bounds the other.
+    /// Keys that bound each other.
     fn check_pairs(&self) -> Result<(), CrawlError> {
         let pairs = [
             ("relative_ms_min", self.relative_ms_min, "relative_ms_max", self.relative_ms_max),
@@ -228,7 +228,7 @@ impl Config {
         Ok(())
     }
 
-    /// Names and words that could never be met.
+    /// Names and words that could never match.
     fn check_names(&self) -> Result<(), CrawlError> {
         guard::resolved(self)?;
         if let Some(server) = self.dns_servers.iter().find(|server| server.port() == 0) {

@@ -1,22 +1,22 @@
-//! Pauses: the file `frontier/pause`, which anybody may put there and take away while a crawl runs.
+//! Pauses: the file `frontier/pause`, which a user may create and delete while a crawl runs.
 //!
-//! What lives here: looking for it, and how long the pauses were. What does not: who puts it there (`standing.rs` has its
-//! name), and what a run does meanwhile.
+//! What lives here: looking for the file, and measuring the pauses. What does not: creating it (`standing.rs` has
+//! its name), and the behaviour of a paused run.
 //!
-//! **Invariant.** It is looked for no more often than the watcher is told.
+//! **Invariant.** The file is looked for no more often than the watcher is called.
 
 use std::path::PathBuf;
 
 use super::WATCH_MS;
 
-/// The file `frontier/pause`: while it is there, no request is made.
+/// The file `frontier/pause`: while it exists, no request is made.
 pub(super) struct Pause {
     path: PathBuf,
     /// When it was last looked for.
     looked_ms: Option<u64>,
-    /// Since when it was seen to be there.
+    /// When it was first seen.
     pub(super) since_ms: Option<u64>,
-    /// The pauses that are over.
+    /// The total length of the pauses that are over.
     total_ms: u64,
 }
 
@@ -25,7 +25,7 @@ impl Pause {
         Pause { path, looked_ms: None, since_ms: None, total_ms: 0 }
     }
 
-    /// Whether the run is to hold.
+    /// Returns whether the run is paused.
     pub(super) fn look(&mut self, now_ms: u64) -> bool {
         if self.looked_ms.is_none_or(|looked_ms| now_ms >= looked_ms + WATCH_MS) {
             self.looked_ms = Some(now_ms);

@@ -1,9 +1,9 @@
-//! The stages beside the coordinator, as it sees them: fetchers and parsers.
+//! The stages beside the coordinator: fetchers and parsers.
 //!
-//! What lives here: how a visit comes to a fetcher and what that brings to a parser, and how parsers begin. What does not:
-//! what they do (`fetch/`, `parser.rs`).
+//! What lives here: starting them, handing a visit to a fetcher, and handing its result to a parser. What does
+//! not: the work of the stages (`fetch/`, `parser.rs`).
 //!
-//! **Invariant.** Every visit that was begun comes back as an event, also if its task or its thread ends before its time.
+//! **Invariant.** Every visit comes back as an event, also if its task or its thread ends unexpectedly.
 
 use std::sync::Arc;
 use std::thread::{Scope, ScopedJoinHandle};
@@ -24,7 +24,7 @@ use crate::outcome::{Done, Task, Visit};
 use crate::parser::{Dead, Event, Events, Here, PARSER, SharedParser, Store};
 use crate::recrawl::{Earlier, LastCaptures};
 
-/// A body longer than this is left to the parsers even if it comes alone: it would hold up the others.
+/// A longer body is left to the parsers even if it comes alone, since it would hold up other visits.
 const ALONE_BYTES_MAX: usize = 256 << 10;
 
 /// The other stages, as the coordinator sees them.
@@ -37,10 +37,10 @@ pub(super) struct Stages<'a> {
 }
 
 impl Stages<'_> {
-    /// Begins a visit.
+    /// Starts a visit.
     pub(super) fn fetch(&self, visit: Visit) {
         let (fetcher, events) = (Arc::clone(&self.fetcher), self.events.clone());
-        // robots.txt is always asked for as if it had never been seen.
+        // A robots.txt is always fetched unconditionally.
         let known = self.known.clone().filter(|_| visit.task == Task::Page);
         tokio::spawn(async move {
             let mut dead = Dead { events: &events, stage: "fetcher", is_over: false };
@@ -48,13 +48,13 @@ impl Stages<'_> {
                 Ok(fetched) => Event::Fetched(Box::new(fetched)),
                 Err(error) => Event::Unable(error),
             };
-            // Nobody listens only when all is over.
+            // The receiver is gone only when the crawl is over.
             let _ = events.send(event);
             dead.is_over = true;
         });
     }
 
-    /// Settles a visit here if that is quickest, or has it settled.
+    /// Settles a visit on this thread if that is fastest, or hands it to a parser.
     pub(super) fn settle(
         &self,
         fetched: Box<Fetched>,
@@ -78,14 +78,14 @@ impl Stages<'_> {
                 }
             }
         }
-        // There is room for every visit under way. Nobody listens only when all parsers have failed,
-        // and then their events say so.
+        // The channel has room for every visit under way. It is closed only when all parsers have failed, and then
+        // they have sent events.
         let _ = self.fetched.send(fetched);
         Ok(None)
     }
 }
 
-/// Makes a visit, with what is known of its URL.
+/// Makes a visit, with the earlier capture of its URL.
 async fn visit_once(
     fetcher: &Fetcher,
     known: Option<Arc<LastCaptures>>,
@@ -96,7 +96,7 @@ async fn visit_once(
         let mut patience = Patience::default();
         loop {
             let (known, url, is_sitemap) = (Arc::clone(&known), visit.url(), visit.page.sitemap);
-            // It reads the archive.
+            // The lookup reads the archive, so it blocks.
             match spawn_blocking(move || known.earlier(&url, is_sitemap)).await {
                 Ok(Err(source)) => patience.wait(source).await?,
                 Ok(Ok(found)) => break earlier = found,
@@ -104,7 +104,8 @@ async fn visit_once(
             }
         }
     }
-    // What was read as a page is read as a sitemap only with its body; what is none needs none if it is the same.
+    // An earlier page is fetched unconditionally if the URL is now a sitemap and the page can be read as one: its
+    // body is needed.
     let is_other = |earlier: &Earlier| visit.page.sitemap && earlier.is_page && earlier.is_listing;
     if visit.page.manner == Manner::Anyhow || earlier.as_ref().is_some_and(is_other) {
         earlier = earlier.map(Earlier::without_condition);
@@ -124,7 +125,7 @@ pub(super) fn spawn<'scope>(
         .map_err(|source| CrawlError::Start { source })
 }
 
-/// Where a parser archives; `None` if nothing is to be stored.
+/// Opens the files of a parser; `None` if nothing is stored.
 pub(super) fn store(
     dirs: &Dirs,
     config: &Config,

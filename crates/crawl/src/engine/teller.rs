@@ -1,9 +1,9 @@
-//! How things stand, told to whoever watches a run.
+//! Progress reports to the watcher of a run.
 //!
-//! What lives here: when the watcher is told, and what is worked out for it: pages a second, and the census of the hosts.
-//! What does not: what it does with that, and the counts themselves (`report.rs`).
+//! What lives here: when the watcher is called, pages a second, and the census of the hosts. What does not: the
+//! use of the reports, and the counts themselves (`report.rs`).
 //!
-//! **Invariant.** How often it is told does not depend on how many answers come.
+//! **Invariant.** The number of reports does not depend on the number of answers.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,23 +14,24 @@ use crate::clock::Clock;
 use crate::frontier::Frontier;
 use crate::report::{Census, Snapshot};
 
-/// How often the hosts are counted by what they are doing, at most.
+/// The shortest interval between two censuses of the hosts.
 const CENSUS_MS: u64 = 200;
 
-/// How many hosts make that pause a millisecond longer: so it costs a small part of a percent.
+/// Number of hosts that lengthen this interval by a millisecond. This keeps the cost of the census below a
+/// percent.
 const CENSUS_HOSTS_PER_MS: u64 = 50;
 
-/// Over how long a time pages a second are counted.
+/// The window over which pages a second are measured.
 const RATE_MS: u64 = 3_000;
 
-/// Tells the watcher how things stand.
+/// Reports the state of the crawl to the watcher.
 pub(super) struct Teller<'a> {
     clock: Arc<dyn Clock>,
     watch: &'a (dyn Fn(&Snapshot) + Sync),
     started_ms: u64,
     pub(super) told_ms: Option<u64>,
     pub(super) pause: Pause,
-    /// Moments of the last few seconds, each with the pages had by then.
+    /// Moments of the last few seconds, each with the number of pages at that time.
     recent: VecDeque<(u64, u64)>,
     census: Census,
     census_ms: Option<u64>,
@@ -47,13 +48,13 @@ impl<'a> Teller<'a> {
         Teller { clock, watch, started_ms, told_ms: None, pause, recent, census, census_ms: None }
     }
 
-    /// Tells, if it is time to.
+    /// Calls the watcher if it is time to.
     pub(super) fn tell(&mut self, frontier: &Frontier) {
         let now_ms = self.clock.now_ms();
         if self.told_ms.is_none_or(|told_ms| now_ms >= told_ms + WATCH_MS) {
             self.told_ms = Some(now_ms);
             let mut snapshot = frontier.snapshot();
-            // The more hosts there are, the longer it takes to look at them all.
+            // A census is linear in the number of hosts.
             let pause_ms = CENSUS_MS.max(snapshot.hosts / CENSUS_HOSTS_PER_MS);
             if self.census_ms.is_none_or(|census_ms| now_ms >= census_ms + pause_ms) {
                 (self.census, self.census_ms) = (frontier.census(now_ms), Some(now_ms));
@@ -66,7 +67,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// Pages a second lately.
+    /// Returns the pages a second over the last few seconds.
     fn rate(&mut self, now_ms: u64, pages: u64) -> f64 {
         self.recent.push_back((now_ms, pages));
         while self.recent.front().is_some_and(|&(then_ms, _)| then_ms + RATE_MS < now_ms) {
