@@ -1,11 +1,11 @@
-//! One crawl shared by several agents: which hosts are ours, and what becomes of the others' URLs (A4).
+//! A crawl shared by several agents: which hosts are ours, and how URLs of other hosts reach their agents.
 //!
-//! What lives here: the outboxes `frontier/outbox-N.urls`, one URL a line with the way that led to it, and the inboxes
-//! `frontier/inbox-N.urls`, which are the outboxes that agent N has for us, brought here by whoever
-//! runs the agents. What does not: how they are brought.
+//! What lives here: the outboxes `frontier/outbox-N.urls`, one URL a line with its distance, and the inboxes
+//! `frontier/inbox-N.urls`. An inbox is the outbox that agent N has for us; the operator copies it here. What does
+//! not: copying them.
 //!
-//! **Invariant.** A URL stands in an outbox once. Outboxes are written anew by every run, from the
-//! archive on; inboxes are only read, by every run anew, so nothing of them is ever lost.
+//! **Invariant.** A URL is in an outbox once. Every run rewrites the outboxes from the archive on. Inboxes are
+//! only read, in full by every run, so none of their URLs is lost.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -17,7 +17,7 @@ use crate::config::{AssignmentKind, Config};
 use crate::error::CrawlError;
 use crate::seeds::Start;
 
-/// Bytes of a line of an inbox; longer ones are no URLs, and neither is what follows their first part.
+/// Maximum bytes of a line of an inbox; a longer line is invalid.
 const LINE_BYTES_MAX: u64 = 1 << 16;
 
 pub(crate) struct Agents {
@@ -28,7 +28,7 @@ pub(crate) struct Agents {
 }
 
 impl Agents {
-    /// The agents of a crawl, with empty outboxes in `dir`.
+    /// Creates the agents of a crawl, with empty outboxes in `dir`.
     pub(crate) fn create(config: &Config, dir: &Path) -> Result<Agents, CrawlError> {
         let (me, assignment) = (AgentId(config.agent), assignment(config));
         let mut agents =
@@ -41,7 +41,7 @@ impl Agents {
         Ok(agents)
     }
 
-    /// The agent that `host` belongs to, if it is not we.
+    /// Returns the agent that `host` belongs to, unless it is this one.
     pub(crate) fn other(&self, host: &str) -> Option<AgentId> {
         let owner = self.assignment.as_ref()?.owner(host)?;
         (owner != self.me).then_some(owner)
@@ -63,7 +63,7 @@ impl Agents {
     }
 }
 
-/// Which agent crawls which host; `None` if there is but one.
+/// Returns the assignment of hosts to agents; `None` if there is only one agent.
 pub fn assignment(config: &Config) -> Option<Box<dyn Assignment>> {
     Some(match config.assignment {
         _ if config.agents < 2 => return None,
@@ -85,11 +85,11 @@ pub(crate) struct Line<'a> {
     pub(crate) path: &'a Path,
     /// From 1.
     pub(crate) number: u64,
-    /// What stands in it, or why that is nothing.
+    /// The text of the line, or why it is invalid.
     pub(crate) text: Result<&'a str, &'static str>,
 }
 
-/// Hands every line of every inbox in `dir` to `take`.
+/// Passes every line of every inbox in `dir` to `take`.
 pub(crate) fn read_inboxes(dir: &Path, take: &mut dyn FnMut(Line<'_>)) -> Result<(), CrawlError> {
     let failed = |path: &Path| {
         let path = path.to_path_buf();
@@ -117,7 +117,7 @@ pub(crate) fn read_inboxes(dir: &Path, take: &mut dyn FnMut(Line<'_>)) -> Result
                 let text = str::from_utf8(&line).map_err(|_| "it is no text in UTF-8");
                 take(Line { path, number, text });
             } else if lines.skip_until(b'\n').map_err(failed(path))? == 0 {
-                // What has no end yet is still being written, or was cut off.
+                // A line without a newline is still being written, or was cut off.
                 break;
             } else {
                 take(Line { path, number, text: Err("it has more bytes than are read") });

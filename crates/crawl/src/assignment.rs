@@ -1,13 +1,12 @@
-//! Which agent crawls which host (A1).
+//! Which agent crawls which host.
 //!
-//! What lives here: the [`Assignment`] of hosts to the agents alive, as [`Modulo`] and as
-//! [`Rendezvous`]. What does not: who is alive, and how URLs travel.
+//! What lives here: the [`Assignment`] of hosts to live agents, as [`Modulo`] and as [`Rendezvous`]. What does
+//! not: which agents are live, and how URLs travel.
 //!
-//! **Invariant.** The answer depends on the host and on the *set* of live agents only: every
-//! agent computes the same one without asking anybody. Both kinds give every host a live owner
-//! and balance the load; only `Rendezvous` moves no more hosts than it must when the set changes,
-//! since the agents' scores for a host do not depend on each other. `Modulo` is here to be
-//! compared with.
+//! **Invariant.** The result depends only on the host and the *set* of live agents: every agent computes the same
+//! one on its own. Both kinds give every host a live owner and balance the load. Only `Rendezvous` moves the
+//! minimum of hosts when the set changes, since the scores of the agents for a host are independent. `Modulo` is
+//! here for comparison.
 //!
 //! Reference: D. Thaler, C. Ravishankar, "Using name-based mappings to increase hit rates", 1998.
 
@@ -30,7 +29,7 @@ pub struct Modulo {
 }
 
 impl Modulo {
-    /// Over these agents; order and repetitions do not matter.
+    /// Creates the assignment to these agents; order and repetitions do not matter.
     pub fn new(live: impl IntoIterator<Item = AgentId>) -> Modulo {
         Modulo { live: sorted(live) }
     }
@@ -51,7 +50,7 @@ pub struct Rendezvous {
 }
 
 impl Rendezvous {
-    /// Over these agents; order and repetitions do not matter.
+    /// Creates the assignment to these agents; order and repetitions do not matter.
     pub fn new(live: impl IntoIterator<Item = AgentId>) -> Rendezvous {
         Rendezvous { live: sorted(live) }
     }

@@ -1,12 +1,11 @@
-//! Descriptors: how many files and connections this process may have open, and what to do when there are
-//! no more.
+//! File descriptors: how many this process may open, and what to do when there are no more.
 //!
-//! What lives here: raising the limit of the system, the share of it that connections get, and waiting for
-//! one. What does not: the connections (`fetch/`), and telling that none is left from other errors (the
-//! archive's, which waits for its files by itself).
+//! What lives here: raising the limit, the share of it that connections get, and waiting for a free descriptor.
+//! What does not: the connections (`fetch/`), and recognising the error (`archive`, which waits for its files by
+//! itself).
 //!
-//! **Invariant.** Fetchers and idle connections together take no more than the limit leaves beside the files
-//! of a crawl. That this machine has no descriptor left is never held against a host.
+//! **Invariant.** Fetchers and idle connections together take no more than the limit leaves beside the files of a
+//! crawl. A lack of descriptors on this machine never counts against a host.
 //!
 //! Reference: POSIX.1-2024, `setrlimit` and the errors `EMFILE` and `ENFILE`.
 
@@ -21,21 +20,21 @@ use tokio::time::sleep;
 use crate::config::Config;
 use crate::error::CrawlError;
 
-/// What a run opens beside connections and what its parsers open: queues, a sieve that is merging, the
-/// runtime, those who watch, a report.
+/// Descriptors of a run beside connections and parsers: queues, a merging sieve, the runtime, clients of the
+/// metrics, a report.
 const OTHERS: u64 = 24;
-/// What a parser opens: its archive file, that of the index, a log and what it is about, a folder.
+/// Descriptors of a parser: its archive file, the index of that, a log, the file that the log is about, a folder.
 const PARSER: u64 = 6;
-/// What the files of an LSM sieve take.
+/// Descriptors of an LSM sieve.
 const LSM: u64 = 64;
-/// What is taken to be open where the system does not tell.
+/// Assumed open descriptors if the system does not report them.
 const OPEN: u64 = 32;
 
-/// How long a wait for a descriptor is, and how often one waits before the run is ended.
+/// The length of a wait for a descriptor, and the maximum number of waits before the run ends.
 const WAIT_MS: u64 = 50;
 const WAITS_MAX: u32 = 1_200;
 
-/// How many connections there may be.
+/// The numbers of connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Connections {
     /// Visits under way, each with one connection at most.
@@ -45,7 +44,7 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// Raises the limit of this process as far as the system allows, and shares out what is not in use.
+    /// Raises the limit of this process as far as the system allows, and divides what is not in use.
     pub(crate) fn share(config: &Config) -> Connections {
         let is_lsm = config.sieve == SieveKind::Lsm;
         let files = OTHERS + PARSER * config.parsers as u64 + if is_lsm { LSM } else { 0 };
@@ -55,7 +54,8 @@ impl Connections {
         Connections::fit(config.fetchers, config.idle_connections_max, left)
     }
 
-    /// Fits the wishes into what is left: fetchers take half of it at most, and one is always there.
+    /// Fits the configured numbers into the free descriptors: fetchers take at most half of them, but at least
+    /// one.
     fn fit(fetchers: usize, idle: usize, left: u64) -> Connections {
         let left = usize::try_from(left).unwrap_or(usize::MAX);
         let fetchers = fetchers.min((left / 2).max(1));
@@ -63,7 +63,7 @@ impl Connections {
     }
 }
 
-/// Raises the soft limit to the hard one; how many descriptors there may then be.
+/// Raises the soft limit to the hard one; returns the limit.
 fn raise() -> u64 {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: maximum, maximum };
@@ -71,15 +71,15 @@ fn raise() -> u64 {
     limit.unwrap_or(u64::MAX)
 }
 
-/// Waits for descriptors that others give back.
+/// Waits for descriptors that others release.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
     waits: u32,
 }
 
 impl Patience {
-    /// Waits a little after an error that is [`archive::is_exhausted`]; it is the error of the run once a minute has
-    /// not helped.
+    /// Waits a little after an error that is [`archive::is_exhausted`]; returns the error of the run after a
+    /// minute of waits.
     pub(crate) async fn wait(&mut self, source: io::Error) -> Result<(), CrawlError> {
         self.waits += 1;
         if self.waits > WAITS_MAX {

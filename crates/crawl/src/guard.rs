@@ -1,12 +1,12 @@
-//! Which addresses may be connected to (W6, P6).
+//! Which addresses may be connected to.
 //!
-//! What lives here: what is known of a host's address without asking a name server, and whether an
-//! address may be used. What does not: asking (`fetch/`).
+//! What lives here: addresses of hosts that are known without DNS, and whether an address may be used. What does
+//! not: DNS lookups (`fetch/`).
 //!
 //! **Invariant.** An address that is not public is used only for what the user named: a host in `resolve`, or a
-//! host and port in a seed; a seed without a port names both usual ones. That one seed is on this machine opens
-//! nothing else of it, to whatever a page, a redirect or a robots.txt leads. A link-local address, where clouds
-//! keep their secrets, is used only if `resolve` says so. Without a contact only loopback is used.
+//! host and port in a seed. A seed without a port names both usual ones. A seed on this machine opens no other
+//! port of it, wherever a page, a redirect or a robots.txt leads. A link-local address, where clouds keep their
+//! secrets, is used only if `resolve` names it. Without a contact only loopback is used.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -19,7 +19,7 @@ use crate::error::CrawlError;
 use crate::outcome::{Failure, FailureKind};
 use crate::site::{Site, host_of, is_public, literal_addresses};
 
-/// The ports that a URL need not name.
+/// The default ports of http and https.
 const USUAL_PORTS: [u16; 2] = [80, 443];
 
 pub(crate) struct Guard {
@@ -44,7 +44,7 @@ impl Guard {
         Ok(Guard { resolve: resolved(config)?, named, has_contact: !config.contact.is_empty() })
     }
 
-    /// Whether the crawl may begin: a host elsewhere needs a contact.
+    /// Checks that the crawl may begin: a host on another machine needs a contact.
     pub(crate) fn check_contact(&self) -> Result<(), CrawlError> {
         let elsewhere = |host: &&String| {
             let known = self.known(host);
@@ -56,7 +56,7 @@ impl Guard {
         }
     }
 
-    /// The addresses of a host that needs no name server, the best first; none if it does.
+    /// Returns the addresses of a host that are known without DNS, the best first; may be empty.
     pub(crate) fn known(&self, host: &str) -> Vec<IpAddr> {
         match self.resolve.get(host) {
             Some(&address) => vec![address],
@@ -64,7 +64,7 @@ impl Guard {
         }
     }
 
-    /// Whether `site` may be visited at `address`.
+    /// Checks that `site` may be visited at `address`.
     pub(crate) fn check(&self, site: &Site, address: IpAddr) -> Result<(), Failure> {
         if !address.is_loopback() && !self.has_contact {
             let detail = format!("{address} is not on this machine, and `contact` is not set");
@@ -88,7 +88,7 @@ impl Guard {
     }
 }
 
-/// The table `resolve`, its hosts spelt as URLs spell them.
+/// Returns the table `resolve`, with hosts in the spelling of URLs.
 pub(crate) fn resolved(config: &Config) -> Result<BTreeMap<String, IpAddr>, CrawlError> {
     let wrong = |why| CrawlError::Config { key: "resolve", why };
     let mut resolved = BTreeMap::new();
@@ -116,7 +116,7 @@ fn is_link_local(address: IpAddr) -> bool {
 mod tests {
     use super::*;
 
-    /// What becomes of a site at `address`, in a crawl of one seed.
+    /// Checks a site at `address`, in a crawl of one seed.
     #[track_caller]
     fn check(seed: &str, contact: &str, site: &str, address: &str, failure: Option<FailureKind>) {
         let resolve = BTreeMap::from([("Named.Test".to_owned(), IpAddr::from([127, 0, 0, 1]))]);

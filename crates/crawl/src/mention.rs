@@ -1,10 +1,10 @@
 //! Where a URL was found: whether an archived answer names it, and how.
 //!
-//! What lives here: [`Mentions`], which reads one record at a time for one URL. What does not: which
-//! records there are, and how the answer is told (`crivello why`).
+//! What lives here: [`Mentions`], which reads one record at a time for one URL. What does not: which records there
+//! are, and how the result is printed (`crivello why`).
 //!
-//! **Invariant.** A record is read as the crawl read it, but that nothing is refused: a link out of
-//! scope is a mention too.
+//! **Invariant.** A record is parsed as the crawl parsed it, except that nothing is refused: a link out of scope
+//! is a mention too.
 
 use archive::{HttpResponse, Kind, Record, parse_http};
 use page::{Limits, Url};
@@ -23,29 +23,29 @@ use crate::rules::Rules;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mention {
-    /// As a link to be followed.
+    /// As a link to follow.
     Link,
-    /// As a link that is not to be followed, by its own word or that of its page.
+    /// As a link that its own `nofollow` or that of its page excludes.
     Nofollow,
-    /// After more links of the page than the crawl reads.
+    /// As a link beyond `links_per_page_max`.
     Beyond,
-    /// After more bytes of URLs than the crawl takes from one answer.
+    /// As a URL beyond the limit on bytes of URLs of one answer.
     BeyondBytes,
-    /// As a link that `parse_filter` or `link_filter` keeps from being followed.
+    /// As a link that `parse_filter` or `link_filter` refuses.
     Filtered,
-    /// As the place to which it redirects.
+    /// As the target of its redirect.
     Redirect,
     /// In a sitemap, as a page.
     Sitemap,
-    /// In an index of sitemaps, as one of them.
+    /// In an index of sitemaps, as a sitemap.
     Index,
     /// In a robots.txt, as a sitemap.
     Robots,
-    /// As the address under which the page would rather be known.
+    /// As the canonical URL of the page.
     Canonical,
 }
 
-/// What an answer has too much of.
+/// The limit that an answer exceeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Excess {
     /// Links: `links_per_page_max`.
@@ -54,17 +54,17 @@ pub enum Excess {
     Bytes,
     /// Bytes or URLs of a sitemap: `sitemap_bytes_max` and [`crate::SITEMAP_URLS_MAX`].
     Sitemap,
-    /// Not too much: the end of a sitemap is missing, or cannot be unpacked.
+    /// No limit: a sitemap is truncated or cannot be decompressed.
     Broken,
 }
 
 impl Mention {
-    /// Whether it says that the URL is a sitemap.
+    /// Returns whether it names the URL as a sitemap.
     pub fn is_of_sitemap(self) -> bool {
         matches!(self, Mention::Index | Mention::Robots)
     }
 
-    /// Whether a crawl with this configuration follows it.
+    /// Returns whether a crawl with this configuration follows it.
     pub fn is_followed(self, config: &Config) -> bool {
         match self {
             Mention::Nofollow
@@ -82,11 +82,11 @@ impl Mention {
 /// Reads records for mentions of a URL.
 pub struct Mentions {
     answers: Answers,
-    /// The same with the filters of links, if there are some.
+    /// A reader with the filters of links, if there are any.
     filtered: Option<Answers>,
-    /// The same without the limit on the number of links, but with that on their bytes.
+    /// A reader without the limit on the number of links, but with the limit on their bytes.
     uncounted: Answers,
-    /// The same without either.
+    /// A reader without either limit.
     unlimited: Answers,
     limits: Limits,
     decoded_bytes_max: usize,
@@ -94,7 +94,7 @@ pub struct Mentions {
 }
 
 impl Mentions {
-    /// A reader with the limits of a crawl and its filters of links, and none of its rules.
+    /// Creates a reader with the limits of a crawl and its filters of links, but without its rules.
     pub fn new(config: &Config) -> Result<Mentions, CrawlError> {
         let open = Config {
             follow: true,
@@ -127,7 +127,7 @@ impl Mentions {
         })
     }
 
-    /// Whether a link is one to `url`, as it stands or as the crawl visits it.
+    /// Returns whether a link leads to `url`, as written or as normalised.
     fn is_to(&self, link: &str, url: &str) -> bool {
         let visits = |link| Normalisation::apply(&self.normalise, link).as_str() == url;
         link == url
@@ -135,7 +135,7 @@ impl Mentions {
                 && Url::parse(link).is_ok_and(visits)
     }
 
-    /// How `record` names the normalised `url`, if it does.
+    /// Returns how `record` names the normalised `url`, if it does.
     pub fn find(&self, record: &Record, url: &str) -> Option<Mention> {
         let (entry, target) = (Entry::read(record)?, record.target.as_deref()?);
         if let Some(unstored) = read_unstored(record) {
@@ -167,7 +167,7 @@ impl Mentions {
                 return canonical.filter(|_| target != url).map(|_| Mention::Canonical);
             }
         }
-        // It is named, but not where the crawl reads it.
+        // The record names it, but beyond a limit of the crawl.
         if find(&self.uncounted).is_some() {
             return Some(Mention::Beyond);
         }
@@ -177,7 +177,7 @@ impl Mentions {
         (entry.purpose == Purpose::Page).then_some(Mention::Nofollow)
     }
 
-    /// How many URLs the answer in `record` leads to.
+    /// Returns how many URLs the answer in `record` leads to.
     pub fn count(&self, record: &Record) -> usize {
         let (Some(entry), Some(target)) = (Entry::read(record), record.target.as_deref()) else {
             return 0;
@@ -188,7 +188,7 @@ impl Mentions {
         links.len() + sitemaps.len()
     }
 
-    /// What the page in `record` has too much of, so that a crawl does not read all URLs that it leads to.
+    /// Returns the limits that the page in `record` exceeds, so that a crawl does not read all of its URLs.
     pub fn excess(&self, record: &Record) -> Vec<Excess> {
         let (Some(entry), Some(target)) = (Entry::read(record), record.target.as_deref()) else {
             return Vec::new();
@@ -214,7 +214,7 @@ impl Mentions {
             .collect()
     }
 
-    /// How what an answer leads to names `url`.
+    /// Returns how the parsed answer names `url`.
     fn find_in(&self, harvest: Harvest, purpose: Purpose, url: &str) -> Option<Mention> {
         if harvest.redirect.is_some_and(|link| self.is_to(&link, url)) {
             return Some(Mention::Redirect);
@@ -228,7 +228,7 @@ impl Mentions {
     }
 }
 
-/// What an answer leads to.
+/// Parses an answer.
 fn read(
     answers: &Answers,
     entry: &Entry,
@@ -246,7 +246,7 @@ mod tests {
 
     use super::*;
 
-    /// An answer with that body.
+    /// Returns an answer with that body.
     fn record(purpose: &str, content_type: &str, body: &str) -> Record {
         let block = format!("HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n\r\n{body}");
         Record {
@@ -262,7 +262,7 @@ mod tests {
         }
     }
 
-    /// Whatever a crawl would say to it, a link is one.
+    /// A link that a crawl would refuse counts as a mention.
     #[test]
     fn what_a_crawl_refuses_is_linked_all_the_same() {
         let page = record(

@@ -1,12 +1,12 @@
-//! A crawl that can be watched while it runs: its counts for Prometheus, and as a page (W5).
+//! Progress of a running crawl: its counts for Prometheus, and as a page.
 //!
-//! What lives here: the [`Board`] that holds the newest [`Snapshot`], and [`serve_metrics`], which
-//! answers `/metrics` in the text format of Prometheus and `/` with a plain page that loads itself
-//! again. What does not: counting (`frontier/`), the live view of the terminal (the binary's).
+//! What lives here: the [`Board`] that holds the newest [`Snapshot`], and [`serve_metrics`], which answers
+//! `/metrics` in the text format of Prometheus and `/` with a plain page that reloads itself. What does not:
+//! counting (`frontier/`), the live view of the terminal (the binary's).
 //!
-//! **Invariant.** Both answers are made from one list of families, so they never disagree. The names
-//! follow <https://prometheus.io/docs/practices/naming/>: what only grows ends in `_total`, units are
-//! base units. A client can slow down nobody but itself: the crawl only ever writes to the board.
+//! **Invariant.** Both answers are made from one list of families, so they never disagree. The names follow
+//! <https://prometheus.io/docs/practices/naming/>: counters end in `_total`, units are base units. A slow client
+//! cannot slow down the crawl, which only writes to the board.
 //!
 //! Reference: <https://prometheus.io/docs/instrumenting/exposition_formats/>.
 
@@ -28,14 +28,14 @@ use tokio::time::{sleep, timeout};
 
 use crate::report::Snapshot;
 
-/// Clients that are served at once; others wait.
+/// Maximum number of clients at once; others wait.
 const CLIENTS_MAX: usize = 16;
 /// How long one connection may last.
 const CONNECTION_S_MAX: u64 = 30;
 /// How long accepting pauses when the system has no more descriptors.
 const ACCEPT_PAUSE_MS: u64 = 50;
 
-/// Where the newest counts stand.
+/// Holds the newest counts.
 #[derive(Debug, Default)]
 pub struct Board {
     latest: Mutex<Snapshot>,
@@ -47,7 +47,7 @@ impl Board {
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = snapshot.clone();
     }
 
-    /// The counts in the text format of Prometheus.
+    /// Returns the counts in the text format of Prometheus.
     pub fn to_prometheus(&self) -> String {
         let mut out = String::new();
         for family in families(&self.latest()) {
@@ -56,7 +56,7 @@ impl Board {
             let _ = write!(out, "# HELP crivello_{name} {help}.\n# TYPE crivello_{name} {kind}\n");
             for Sample { label, value } in samples {
                 let _ = match label {
-                    // Labels are words of ours, which need no escape.
+                    // Labels are words of this program, which need no escape.
                     Some((key, text)) => {
                         writeln!(out, "crivello_{name}{{{key}=\"{text}\"}} {value}")
                     }
@@ -67,7 +67,7 @@ impl Board {
         out
     }
 
-    /// The counts as a page.
+    /// Returns the counts as a page.
     pub fn to_html(&self) -> String {
         let mut out = String::from(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -95,7 +95,7 @@ impl Board {
     }
 }
 
-/// Answers for a board until it is dropped.
+/// Serves a board until it is dropped.
 pub async fn serve_metrics(listener: TcpListener, board: Arc<Board>) {
     let places = Arc::new(Semaphore::new(CLIENTS_MAX));
     loop {

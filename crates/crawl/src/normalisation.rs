@@ -1,9 +1,9 @@
-//! Rules that make one URL of several which a server answers alike (V5), each to be chosen.
+//! Rules that merge URLs to which a server gives the same answer, each to be chosen.
 //!
-//! What lives here: [`Normalisation`], the rules, applied to a URL that is normalised by the WHATWG
-//! standard already (`page::normalise`). What does not: whether a URL is wanted (`rules.rs`).
+//! What lives here: [`Normalisation`], the rules, applied to a URL that is already normalised by the WHATWG
+//! standard (`page::normalise`). What does not: whether a URL is wanted (`rules.rs`).
 //!
-//! **Invariant.** Applied twice, the rules give what they give applied once.
+//! **Invariant.** Applying the rules a second time changes nothing.
 
 use page::{Url, upper_case_escapes};
 use serde::{Deserialize, Serialize};
@@ -12,21 +12,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Normalisation {
-    /// Session ids go: `?sid=…`, `;jsessionid=…`, `/(S(…))/` and their like.
+    /// Removes session ids: `?sid=…`, `;jsessionid=…`, `/(S(…))/` and similar.
     SessionIds,
-    /// Parameters go that only tell where a visitor comes from: `utm_…`, `gclid`, `fbclid`.
+    /// Removes parameters that only say where a visitor comes from: `utm_…`, `gclid`, `fbclid`.
     Tracking,
     /// `/a/index.html` becomes `/a/`.
     Index,
     /// `www.example.org` becomes `example.org`.
     Www,
-    /// `/%7Eme?` becomes `/~me`: escapes of letters that need none, and a question mark with nothing
-    /// behind it, go (RFC 3986, 6.2.2.2 and 6.2.3). A `%` in the path that begins no byte becomes `%25`:
-    /// browsers leave it, and servers answer 400.
+    /// `/%7Eme?` becomes `/~me`: removes escapes of unreserved characters, and a question mark with an empty query
+    /// (RFC 3986, 6.2.2.2 and 6.2.3). A `%` in the path that begins no escape becomes `%25`: browsers leave it,
+    /// and servers answer 400.
     Escapes,
 }
 
-/// Names under which sessions travel, in small letters.
+/// Parameters of session ids, in lower case.
 const SESSION_NAMES: [&str; 14] = [
     "sid",
     "phpsessid",
@@ -68,7 +68,7 @@ impl Normalisation {
         if rules.is_empty() { url } else { apply(rules, url) }
     }
 
-    /// Which of `rules` change a URL: those without which it would be another.
+    /// Returns the `rules` that change a URL: without each of them it would be different.
     pub fn changing(rules: &[Normalisation], url: &Url) -> Vec<Normalisation> {
         let whole = Normalisation::apply(rules, url.clone());
         let counts = |rule: &Normalisation| {
@@ -78,7 +78,7 @@ impl Normalisation {
         rules.iter().copied().filter(counts).collect()
     }
 
-    /// As it is called in the configuration.
+    /// Returns the name in the configuration.
     pub fn name(self) -> &'static str {
         match self {
             Normalisation::SessionIds => "session-ids",
@@ -89,7 +89,7 @@ impl Normalisation {
         }
     }
 
-    /// Whether `rules` may change a URL; `false` is certain.
+    /// Returns whether `rules` may change a URL; `false` is certain.
     pub(crate) fn may_change(rules: &[Normalisation], url: &str) -> bool {
         let is_plain = |rule: &Normalisation| {
             matches!(rule, Self::SessionIds | Self::Tracking | Self::Escapes)
@@ -97,8 +97,8 @@ impl Normalisation {
         !rules.iter().all(is_plain) || url.contains(['?', ';', '(', '%'])
     }
 
-    /// Where a redirect of `from` to `target` is followed to: a server that insists on its session id,
-    /// its `index.html` or its `www` gets its way.
+    /// Returns the URL to follow after a redirect of `from` to `target`. A server that redirects to its session
+    /// id, its `index.html` or its `www` is followed there.
     pub fn apply_to_redirect(rules: &[Normalisation], from: &Url, target: Url) -> Url {
         let shorter = Normalisation::apply(rules, target.clone());
         if shorter == *from { target } else { shorter }
@@ -145,7 +145,7 @@ fn apply(rules: &[Normalisation], mut url: Url) -> Url {
     url
 }
 
-/// The URL with its escapes in their one spelling.
+/// Normalises the escapes of a URL.
 fn with_plain_escapes(mut url: Url) -> Url {
     if let Some(path) = with_whole_bytes(url.path()) {
         url.set_path(&path);

@@ -1,21 +1,22 @@
-//! In which order the pages of one host are visited (V2).
+//! The order in which the pages of one host are visited.
 //!
-//! What lives here: [`Waiting`], a page in the queue, and [`VisitOrder`], which says in which of the
-//! [`CLASSES`] of its host's queue a page waits, with its implementations. What does not: the queue itself (`frontier/queue.rs`),
-//! politeness, robots, limits. There is no depth-first order: on a web without end it never comes back.
+//! What lives here: [`Waiting`], a page in the queue, and [`VisitOrder`], which puts a page into one of the
+//! [`CLASSES`] of its host's queue, with its implementations. What does not: the queue itself
+//! (`frontier/queue.rs`), politeness, robots, limits. There is no depth-first order: on an infinite web it never
+//! returns.
 //!
-//! **Invariant.** The class depends on the configuration, the URL and the linking page only. Class 0 is
-//! visited first; inside a class, first found is first visited. Breadth-first has one class.
+//! **Invariant.** The class depends only on the configuration, the URL and the linking page. Class 0 is visited
+//! first; inside a class, first found is first visited. Breadth-first has one class.
 //!
-//! Reference: A. Heydon, M. Najork, "Mercator: a scalable, extensible web crawler", 1999 (front-end
-//! queues, one a priority); J. Cho, H. Garcia-Molina, L. Page, "Efficient crawling through URL ordering",
-//! 1998 (similarity to keywords, location).
+//! Reference: A. Heydon, M. Najork, "Mercator: a scalable, extensible web crawler", 1999 (front-end queues, one a
+//! priority); J. Cho, H. Garcia-Molina, L. Page, "Efficient crawling through URL ordering", 1998 (similarity to
+//! keywords, location).
 
 use std::collections::BTreeMap;
 
 use crate::config::{Config, Order, Weights};
 
-/// How many classes a queue has.
+/// Number of classes of a queue.
 pub const CLASSES: u8 = 16;
 
 /// A page of a host that waits for its visit.
@@ -23,52 +24,52 @@ pub const CLASSES: u8 = 16;
 pub struct Waiting {
     /// Path and query, beginning with `/`.
     pub path: Box<str>,
-    /// How many redirects led here.
+    /// Number of redirects that led here.
     pub hops: u8,
-    /// How many visits have failed so far, those left out that its host was to blame for.
+    /// Number of failed visits, without those that count against the host.
     pub attempts: u8,
-    /// In which spell of failures of its host it failed last; 0 if this run has not tried it in vain.
+    /// The spell of failures of the host in which the page last failed; 0 if it has not failed in this run.
     pub spell: u32,
-    /// How many visits had failed when that spell began.
+    /// Number of failed visits when that spell began.
     pub attempts_before: u8,
-    /// Whether it is a sitemap, which is read for its list and is no page.
+    /// Whether it is a sitemap.
     pub sitemap: bool,
-    /// Whether a recrawl asks for it again.
+    /// Whether a recrawl fetches it again.
     pub known: bool,
-    /// How many links lead here from the first page of the site; for a sitemap, how many indexes.
+    /// Number of links from the first page of the site; for a sitemap, the number of indexes.
     pub depth: u16,
-    /// Whether the server has refused it unseen before.
+    /// Whether the server has refused it unprocessed before.
     pub refused: bool,
-    /// How it is asked for.
+    /// Whether the request is conditional.
     pub manner: Manner,
-    /// What earlier runs tell of its failures.
+    /// What earlier runs know of its failures.
     pub repute: Repute,
 }
 
-/// What is known of the failures of a page from earlier runs.
+/// What earlier runs know of the failures of a page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Repute {
-    /// Nothing, or that it failed before its host gave another page a good answer.
+    /// None are known, or it failed before its host gave another page a good answer.
     #[default]
     Own,
-    /// That its host has given no good answer since the first of them.
+    /// Its host has given no good answer since the first failure.
     Unclear,
-    /// That it was given up, by its own fault.
+    /// It was given up, by its own fault.
     Bad,
 }
 
-/// How a page is asked for that the archive has.
+/// How a known page is fetched.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Manner {
-    /// On the condition that it has changed, if it has a validator.
+    /// With a conditional request, if it has a validator.
     #[default]
     IfChanged,
-    /// In any case, since an answer to a condition did not tell what it is now.
+    /// Unconditionally, since the answer to a conditional request was inconclusive.
     Anyhow,
 }
 
 impl Waiting {
-    /// A page never tried, found by a link.
+    /// Creates a page that was found by a link and never tried.
     pub fn new(path: &str) -> Waiting {
         Waiting {
             path: path.into(),
@@ -86,7 +87,7 @@ impl Waiting {
     }
 }
 
-/// How many levels down a path goes: `/` 1, `/a` 1, `/a/` and `/a/b` 2.
+/// Returns the number of levels of a path: `/` 1, `/a` 1, `/a/` and `/a/b` 2.
 fn levels(path: &str) -> usize {
     let path = path.split('?').next().unwrap_or_default();
     path.bytes().filter(|&byte| byte == b'/').count()
@@ -94,25 +95,25 @@ fn levels(path: &str) -> usize {
 
 /// Puts pages into classes.
 pub trait VisitOrder: std::fmt::Debug + Send + Sync {
-    /// The class of a page at `url`, whose path is `path`. `off_site` says that the link comes from
-    /// another site, `similarity` how near the linking page is to the keywords, from 0 to 1.
+    /// Returns the class of a page at `url`, whose path is `path`. `off_site` says that the link comes from
+    /// another site; `similarity` is that of the linking page to the keywords, from 0 to 1.
     fn class(&self, url: &str, path: &str, off_site: bool, similarity: f32) -> u8;
 
-    /// Whether the text of linking pages matters.
+    /// Returns whether the text of linking pages matters.
     fn reads_text(&self) -> bool {
         false
     }
 
-    /// How near a text is to what is looked for, from 0 to 1.
+    /// Returns the similarity of a text to the keywords, from 0 to 1.
     fn similarity(&self, _text: &str) -> f32 {
         0.0
     }
 }
 
-/// The order that `config` asks for.
+/// Creates the configured order.
 pub fn visit_order(config: &Config) -> Box<dyn VisitOrder> {
     match config.order {
-        // The check of the configuration refuses to go depth-first.
+        // [`Config::check`] refuses depth-first.
         Order::BreadthFirst | Order::DepthFirst => Box::new(BreadthFirst),
         Order::ShallowFirst => Box::new(ShallowFirst),
         Order::Priority => Box::new(Priority::new(config)),
@@ -140,11 +141,11 @@ impl VisitOrder for ShallowFirst {
     }
 }
 
-/// The best by four weighted signals first.
+/// Orders by four weighted signals, the best first.
 #[derive(Debug, Clone)]
 pub struct Priority {
     weights: Weights,
-    /// In small letters.
+    /// In lower case.
     keywords: Vec<String>,
 }
 
@@ -171,7 +172,7 @@ impl Priority {
         }
     }
 
-    /// The mean of the four signals by their weights, from 0 to 1.
+    /// Returns the weighted mean of the four signals, from 0 to 1.
     fn score(&self, url: &str, path: &str, off_site: bool, similarity: f32) -> f32 {
         let Weights { short_url, off_site: off_site_weight, url_keywords, page_keywords } =
             self.weights;
@@ -187,14 +188,14 @@ impl Priority {
         if total > 0.0 { sum / total } else { 0.0 }
     }
 
-    /// The share of the keywords that occur in a URL.
+    /// Returns the fraction of the keywords that occur in a URL.
     fn in_url(&self, url: &str) -> f32 {
         let url = url.to_lowercase();
         let found = self.keywords.iter().filter(|keyword| url.contains(keyword.as_str())).count();
         ratio(found, self.keywords.len())
     }
 
-    /// The cosine between the counts of the words of a text and the keywords, from 0 to 1.
+    /// Returns the cosine between the word counts of a text and of the keywords, from 0 to 1.
     fn cosine(&self, text: &str) -> f32 {
         let wanted = counts(self.keywords.iter().map(String::as_str));
         let found = counts([text].into_iter());
@@ -211,7 +212,7 @@ impl Priority {
     }
 }
 
-/// How often each word occurs, in small letters.
+/// Counts the words of texts, in lower case.
 fn counts<'a>(texts: impl Iterator<Item = &'a str>) -> BTreeMap<String, f64> {
     let mut counts = BTreeMap::new();
     for text in texts {
@@ -228,7 +229,7 @@ fn ratio(part: usize, whole: usize) -> f32 {
     if whole == 0 { 0.0 } else { number(part) / number(whole) }
 }
 
-/// The best score is of class 0.
+/// Returns the class of a score; 1 is class 0.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 15")]
 fn class_of(score: f32) -> u8 {
     let worst = f32::from(CLASSES - 1);

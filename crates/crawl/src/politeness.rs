@@ -1,18 +1,17 @@
-//! How long a host is left alone (P1, P2, P5, P7).
+//! The pauses between requests to a host.
 //!
-//! What lives here: the pause after a visit, absolute, in bursts or relative to how long the server
-//! took, and the back-off after a failure, as functions of the configuration and of the [`Pace`]
-//! of the host. What does not: the clock, and who waits (`workbench.rs`).
+//! What lives here: the pause after a visit (absolute, in bursts, or relative to the time the server took) and the
+//! backoff after a failure. Both are functions of the configuration and of the [`Pace`] of the host. What does
+//! not: the clock, and waiting (`workbench.rs`).
 //!
-//! **Invariant.** A pause is never shorter than the Crawl-delay of robots.txt up to its bound, nor
-//! than a Retry-After that is waited for at all. Absolute, it is never shorter than the configured
-//! delay; of `burst_requests + 1` requests in a row two at least are `burst_pause_ms` apart.
-//! Relative, a slice of requests is followed by at least the factor times what they took, within
-//! the bounds.
+//! **Invariant.** A pause is never shorter than the Crawl-delay of robots.txt up to its bound, nor than a
+//! Retry-After that the run waits for. Absolute: it is never shorter than the configured delay, and of
+//! `burst_requests + 1` consecutive requests at least two are `burst_pause_ms` apart. Relative: after a slice of
+//! requests, the pause is at least the factor times the time they took, within the bounds.
 
 use crate::config::{Config, PolitenessKind};
 
-/// The pace of a crawl.
+/// The configured pauses.
 #[derive(Debug, Clone, Copy)]
 pub struct Politeness {
     rhythm: Rhythm,
@@ -21,49 +20,49 @@ pub struct Politeness {
     retry_after_ms_max: u64,
 }
 
-/// When requests to one host follow each other.
+/// How the requests to one host follow each other.
 #[derive(Debug, Clone, Copy)]
 enum Rhythm {
     Absolute { delay_ms: u64, burst_requests: u32, burst_pause_ms: u64 },
     Relative { slice_ms: u64, factor: u64, ms_min: u64, ms_max: u64 },
 }
 
-/// What a host has had since its last silence.
+/// The requests to a host since its last long pause.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pace {
     /// When the request under way, or the last one, began.
     begun_ms: u64,
-    /// When the last one of the burst or the slice was over.
+    /// When the last request of the burst or the slice ended.
     finished_ms: u64,
     /// When the burst or the slice began.
     since_ms: u64,
-    /// Requests of the burst or the slice.
+    /// Number of requests of the burst or the slice.
     requests: u32,
-    /// How long the server has worked at them.
+    /// The time that the server took for them.
     busy_ms: u32,
 }
 
-/// The longest that a host is left alone because it asks for it, whatever the number: thirty days.
+/// The longest wait that a host can request: 30 days.
 const ASKED_MS_MAX: u64 = 30 * 24 * 3_600_000;
 
-/// The longest back-off, whatever the number of failures.
+/// The longest backoff, whatever the number of failures.
 const BACK_OFF_MS_MAX: u64 = 3_600_000;
 
 impl Pace {
-    /// How long the server has worked at the requests of the burst or the slice.
+    /// Returns the time that the server took for the requests of the burst or the slice.
     pub(crate) fn busy_ms(&self) -> u64 {
         self.busy_ms.into()
     }
 
-    /// Since when it has worked at them, the one under way included, if it had done so without a break.
+    /// Returns when the server's work would have begun without pauses, the request under way included.
     pub(crate) fn busy_since_ms(&self) -> u64 {
         self.begun_ms.saturating_sub(self.busy_ms())
     }
 }
 
 impl Politeness {
-    /// The moment when a pause is over that follows a request. Where there is none, the millisecond by which the end
-    /// of the request was rounded up is no pause, either.
+    /// Returns the moment when a pause after a request ends. Without a pause, the rounding of the request's end is
+    /// undone.
     pub(crate) fn after(finished_ms: u64, pause_ms: u64) -> u64 {
         if pause_ms == 0 {
             return finished_ms.saturating_sub(1);
@@ -71,7 +70,7 @@ impl Politeness {
         finished_ms.saturating_add(pause_ms)
     }
 
-    /// The pace that `config` asks for.
+    /// Creates the configured politeness.
     pub fn new(config: &Config) -> Politeness {
         let rhythm = match config.politeness {
             PolitenessKind::Absolute => Rhythm::Absolute {
@@ -94,17 +93,17 @@ impl Politeness {
         }
     }
 
-    /// Takes note that a request to a host begins.
+    /// Records that a request to a host begins.
     pub fn begin(&self, pace: &mut Pace, now_ms: u64) {
         let idle_ms = now_ms.saturating_sub(pace.finished_ms);
         if pace.requests == 0 || idle_ms >= self.long_pause_ms(pace) {
-            // A silence that nobody asked for is a silence, too.
+            // An idle time as long as the pause counts as a pause.
             (pace.since_ms, pace.requests, pace.busy_ms) = (now_ms, 0, 0);
         }
         pace.begun_ms = now_ms;
     }
 
-    /// Takes note that it is over; how long the host is left alone from then on.
+    /// Records that it ended; returns the pause from then on.
     pub fn end(&self, pace: &mut Pace, finished_ms: u64, crawl_delay_ms: Option<u64>) -> u64 {
         pace.requests = pace.requests.saturating_add(1);
         let took_ms = finished_ms.saturating_sub(pace.begun_ms);
@@ -126,7 +125,7 @@ impl Politeness {
         pause_ms.max(self.pause_ms(crawl_delay_ms))
     }
 
-    /// The silence after requests that a server has worked at for so long; 0 where that does not matter.
+    /// Returns the pause after requests that took a server `busy_ms`; 0 if absolute.
     pub(crate) fn silence_ms(&self, busy_ms: u64) -> u64 {
         match self.rhythm {
             Rhythm::Absolute { .. } => 0,
@@ -136,7 +135,7 @@ impl Politeness {
         }
     }
 
-    /// What a server that has worked for `more_ms` longer adds to it at most.
+    /// Returns the most that `more_ms` of further work can add to that pause.
     pub(crate) fn silence_per_busy(&self, more_ms: u64) -> u64 {
         match self.rhythm {
             Rhythm::Absolute { .. } => 0,
@@ -145,7 +144,7 @@ impl Politeness {
         }
     }
 
-    /// The silence after a burst or a slice.
+    /// Returns the pause after a burst or a slice.
     fn long_pause_ms(&self, pace: &Pace) -> u64 {
         match self.rhythm {
             Rhythm::Absolute { delay_ms, burst_requests: 0, .. } => delay_ms,
@@ -154,7 +153,7 @@ impl Politeness {
         }
     }
 
-    /// The shortest pause between two requests: inside a burst, inside a slice.
+    /// Returns the shortest pause between two requests, inside a burst or a slice.
     pub fn pause_ms(&self, crawl_delay_ms: Option<u64>) -> u64 {
         let asked_ms = crawl_delay_ms.unwrap_or(0).min(self.crawl_delay_ms_max);
         match self.rhythm {
@@ -163,15 +162,15 @@ impl Politeness {
         }
     }
 
-    /// The pause after a request of which nothing is known but that there was one, and how long a silence may be owed
-    /// for it; the longest there is, if that is not known.
+    /// Returns the pause after a request of an earlier run. `owed_ms` is the pause that is still due for it;
+    /// `None` assumes the longest one.
     pub fn first_pause_ms(&self, crawl_delay_ms: Option<u64>, owed_ms: Option<u64>) -> u64 {
         let owed_ms = owed_ms.unwrap_or_else(|| self.silence_ms(u64::MAX));
         self.pause_ms(crawl_delay_ms).max(self.long_pause_ms(&Pace::default())).max(owed_ms)
     }
 
-    /// The pause after the `failures`-th failure in a row, from 1; `None` if the server asked for
-    /// more time than the crawl has.
+    /// Returns the pause after the `failures`-th consecutive failure, from 1; `None` if the server requested more
+    /// time than `retry_after_s_max`.
     pub fn back_off_ms(
         &self,
         failures: u32,
@@ -187,8 +186,8 @@ impl Politeness {
         Some(back_off_ms.max(retry_after_ms).max(self.pause_ms(crawl_delay_ms)))
     }
 
-    /// How long a host is left alone, by this run and by those after it, that asks for more time than the
-    /// crawl has.
+    /// Returns how long a host that requests more time than the run has stays set aside, by this run and later
+    /// ones.
     pub fn asked_ms(retry_after_ms: u64) -> u64 {
         retry_after_ms.min(ASKED_MS_MAX)
     }

@@ -1,10 +1,10 @@
-//! Which URLs the crawl is about (V3): scope, limits, traps.
+//! Which URLs belong to the crawl: scope, limits, traps.
 //!
-//! What lives here: [`Rules`], and [`Refusal`], which says why not in words. What does not:
-//! robots.txt, politeness, counts of pages: whatever depends on when one asks.
+//! What lives here: [`Rules`], and [`Refusal`], which describes why a URL does not belong. What does not: checks
+//! that depend on the state of the crawl: robots.txt, politeness, page counts.
 //!
-//! **Invariant.** The answer depends on the configuration, the seeds and the URL only, so the crawl
-//! while it runs, its resumption and `crivello why` a year later agree.
+//! **Invariant.** The result depends only on the configuration, the seeds and the URL. So a running crawl, its
+//! resumption and `crivello why` agree.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,23 +19,23 @@ use crate::filter::{Facts, Filter, Filters, extension};
 use crate::normalisation::{self, Normalisation};
 use crate::trap;
 
-/// Bytes that the compiled patterns of a scope may take.
+/// Maximum bytes of the compiled patterns of a scope.
 const PATTERN_BYTES_MAX: usize = 1 << 22;
 
-/// Under this name URLs are counted that are too long, also those that are not read to their end.
+/// The counter of URLs that are too long, including those that are not parsed to their end.
 pub(crate) const LENGTH: &str = "length";
 
-/// Decides about URLs by themselves.
+/// Decides about single URLs.
 #[derive(Debug, Clone)]
 pub struct Rules {
-    /// Whether nothing is refused but what a filter refuses.
+    /// Whether only the filters refuse URLs.
     is_open: bool,
     scope: Scope,
-    /// What the scope compares: places or domains of the seeds.
+    /// The places or domains of the seeds, by scope.
     within: BTreeSet<String>,
-    /// What URLs of the scope begin with.
+    /// The prefixes of scope `prefix`.
     prefixes: Vec<String>,
-    /// What URLs of the scope match.
+    /// The patterns of scope `pattern`.
     patterns: RegexSet,
     normalise: Vec<Normalisation>,
     url_bytes_max: usize,
@@ -46,69 +46,69 @@ pub struct Rules {
     filters: Arc<Filters>,
 }
 
-/// Why a URL is not for this crawl.
+/// Why a URL does not belong to this crawl.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// Its host is not of the scope.
+    /// Its host is out of scope.
     Scope {
         /// The host.
         host: String,
         /// The scope.
         scope: Scope,
     },
-    /// Its host is that of a seed, and its port is not.
+    /// Its host is that of a seed, but its port is not.
     Port {
         /// The host.
         host: String,
-        /// Its port; `None` for the usual one of its scheme.
+        /// Its port; `None` for the default port.
         port: Option<u16>,
-        /// One that the host has in a seed.
+        /// A port that the host has in a seed.
         of_seed: Option<u16>,
     },
     /// It is too long.
     Length {
-        /// Its bytes.
+        /// Its length in bytes.
         bytes: usize,
-        /// How many are allowed.
+        /// The maximum.
         bytes_max: usize,
     },
-    /// A segment comes again and again.
+    /// A segment occurs too often.
     Repetition {
         /// The segment.
         segment: String,
         /// How often.
         times: usize,
     },
-    /// Its query string is a filing cabinet.
+    /// Its query string has too many parameters.
     Parameters {
-        /// How many there are.
+        /// Their number.
         count: usize,
-        /// How many are allowed.
+        /// The maximum.
         count_max: usize,
     },
-    /// It ends like something that is not a page.
+    /// Its extension is not that of a page.
     Extension {
-        /// The ending.
+        /// The extension.
         extension: String,
     },
-    /// It is the robots.txt of its host, which is read as such and not as a page.
+    /// It is the robots.txt of its host, which is fetched as such and not as a page.
     RobotsFile,
-    /// It speaks of a year far from now.
+    /// It has a date far from now.
     Calendar {
         /// The year.
         year: u16,
-        /// The first and the last that are allowed.
+        /// The first and the last year that are allowed.
         years: [u16; 2],
     },
-    /// Its path carries a session id.
+    /// Its path has a session id.
     Session,
-    /// `fetch_filter` does not hold.
+    /// `fetch_filter` refuses it.
     FetchFilter {
         /// The filter.
         filter: String,
     },
-    /// `link_filter` does not hold.
+    /// `link_filter` refuses it.
     LinkFilter {
         /// The filter.
         filter: String,
@@ -116,7 +116,7 @@ pub enum Refusal {
 }
 
 impl Rules {
-    /// The rules of a crawl that begins at `seeds`.
+    /// Creates the rules of a crawl that begins at `seeds`.
     pub fn new(config: &Config, seeds: &[Url]) -> Result<Rules, CrawlError> {
         let within = match config.scope {
             Scope::Host => seeds.iter().map(place).collect(),
@@ -146,29 +146,29 @@ impl Rules {
         })
     }
 
-    /// Rules for whoever reads answers without crawling: the filters of `config` and its spelling of URLs, and
-    /// nothing else.
+    /// Creates rules for reading answers without crawling: the filters and the normalisation of `config`, nothing
+    /// else.
     pub(crate) fn open(config: &Config) -> Result<Rules, CrawlError> {
         let skip_extensions = BTreeSet::new();
         Ok(Rules { is_open: true, skip_extensions, ..Rules::new(config, &[])? })
     }
 
-    /// The URL under which `url` is visited: the configured rules applied to it.
+    /// Normalises `url` by the configured rules.
     pub fn normalise(&self, url: Url) -> Url {
         Normalisation::apply(&self.normalise, url)
     }
 
-    /// The URL under which the target of a redirect is visited.
+    /// Normalises the target of a redirect.
     pub(crate) fn normalise_redirect(&self, from: &Url, target: Url) -> Url {
         Normalisation::apply_to_redirect(&self.normalise, from, target)
     }
 
-    /// The filters of the crawl.
+    /// Returns the filters of the crawl.
     pub(crate) fn filters(&self) -> &Filters {
         &self.filters
     }
 
-    /// Whether `url` may be a page of this crawl.
+    /// Checks that `url` may be a page of this crawl.
     pub fn check(&self, url: &Url) -> Result<(), Refusal> {
         self.check_sitemap(url)?;
         if let Some(extension) = extension(url.path()).map(str::to_ascii_lowercase)
@@ -183,7 +183,7 @@ impl Rules {
         }
     }
 
-    /// Whether any link to `url` may be followed, as far as that depends on the URL alone.
+    /// Checks that links to `url` may be followed, as far as that depends on the URL alone.
     pub fn check_links_to(&self, url: &Url) -> Result<(), Refusal> {
         if self.filters.link.as_ref().is_some_and(Filter::needs_link) {
             return Ok(());
@@ -191,7 +191,7 @@ impl Rules {
         self.check_link(&Facts { url: Some(url), ..Facts::default() })
     }
 
-    /// Whether a link with these facts may be followed, as far as its filter says.
+    /// Checks that `link_filter` accepts a link with these facts.
     pub(crate) fn check_link(&self, facts: &Facts<'_>) -> Result<(), Refusal> {
         let refuses = |filter: &&Filter| !filter.accepts(facts);
         match self.filters.link.as_ref().filter(refuses) {
@@ -200,7 +200,7 @@ impl Rules {
         }
     }
 
-    /// Whether `url` may be a sitemap of this crawl: as [`Rules::check`], whatever it ends with.
+    /// Checks that `url` may be a sitemap of this crawl: like [`Rules::check`], but with any extension.
     pub fn check_sitemap(&self, url: &Url) -> Result<(), Refusal> {
         if self.is_open {
             return Ok(());
@@ -225,7 +225,7 @@ impl Rules {
         self.check_traps(url)
     }
 
-    /// Why `url`, which is out of scope, is: the scope `host` compares ports, too.
+    /// Returns why `url` is out of scope; scope `host` compares ports, too.
     fn refuse_place(&self, url: &Url) -> Refusal {
         let host = url.host_str().unwrap_or_default().to_owned();
         let name = host.strip_prefix("www.").unwrap_or(&host);
@@ -260,7 +260,7 @@ impl Rules {
 }
 
 impl Refusal {
-    /// One word for the kind, under which refusals are counted.
+    /// Returns the name under which refusals are counted.
     pub fn name(&self) -> &'static str {
         match self {
             Refusal::Scope { .. } | Refusal::Port { .. } => "scope",
@@ -330,12 +330,12 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// `at port 8080`.
+/// Formats `at port 8080`.
 fn port_text(port: Option<u16>) -> String {
     port.map_or_else(|| "at the usual port".to_owned(), |port| format!("at port {port}"))
 }
 
-/// Host without `www.`, and the port unless it is the usual one: what the scope `host` compares.
+/// Returns the host without `www.`, with its port unless it is the default: the basis of scope `host`.
 fn place(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     let host = host.strip_prefix("www.").unwrap_or(host);
@@ -345,13 +345,13 @@ fn place(url: &Url) -> String {
     }
 }
 
-/// The registered domain; the host itself where there is none.
+/// Returns the registered domain, or else the host.
 fn domain(url: &Url) -> String {
     let host = || url.host_str().unwrap_or_default().to_owned();
     page::registered_domain(url).unwrap_or_else(host)
 }
 
-/// A URL up to the last slash of its path: what the scope `prefix` compares.
+/// Returns a URL up to the last slash of its path: the basis of scope `prefix`.
 fn folder(url: &Url) -> String {
     let mut folder = url.clone();
     folder.set_query(None);
@@ -361,7 +361,7 @@ fn folder(url: &Url) -> String {
     folder.into()
 }
 
-/// The configured prefixes, spelt as URLs are.
+/// Returns the configured prefixes, spelt as URLs are.
 pub(crate) fn prefixes(config: &Config) -> Result<Vec<String>, CrawlError> {
     let spelt = |prefix: &String| {
         let wrong = |why: String| CrawlError::Config { key: "scope_prefixes", why };
@@ -374,7 +374,7 @@ pub(crate) fn prefixes(config: &Config) -> Result<Vec<String>, CrawlError> {
     config.scope_prefixes.iter().map(spelt).collect()
 }
 
-/// The configured patterns; none are a set that matches nothing.
+/// Compiles the configured patterns; without any, the set matches nothing.
 pub(crate) fn patterns(config: &Config) -> Result<RegexSet, CrawlError> {
     let wrong = |why: String| CrawlError::Config { key: "scope_patterns", why };
     if config.scope == Scope::Pattern && config.scope_patterns.is_empty() {

@@ -1,9 +1,9 @@
 //! A site: scheme and authority, the unit of politeness and of robots.txt.
 //!
-//! What lives here: cutting a normalised URL into site and path without parsing it again. What
-//! does not: the state of a site in a crawl, which is in `frontier/`.
+//! What lives here: splitting a normalised URL into site and path without parsing it again. What does not: the
+//! state of a site in a crawl, which is in `frontier/`.
 //!
-//! **Invariant.** `site.url(path)` gives back the URL that was cut.
+//! **Invariant.** `site.url(path)` returns the URL that was split.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -14,27 +14,27 @@ use page::Url;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostId(pub u32);
 
-/// Where requests go: `http://example.com:8080`.
+/// The target of requests: `http://example.com:8080`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Site {
     /// `http://example.com:8080`, without the slash.
     key: Box<str>,
-    /// Where the authority begins in it.
+    /// Where the authority begins in the key.
     authority: usize,
-    /// Where the host ends.
+    /// Where the host ends in the key.
     host_end: usize,
     port: u16,
 }
 
 impl Site {
-    /// Cuts a normalised URL into its site and its path.
+    /// Splits a normalised URL into its site and its path.
     pub(crate) fn split(url: &str) -> Option<(&str, &str)> {
         let authority = url.find("://")? + 3;
         let path = authority + url.get(authority..)?.find(['/', '?'])?;
         Some((&url[..path], &url[path..]))
     }
 
-    /// Reads what [`Site::split`] cut off.
+    /// Parses the site part of [`Site::split`].
     pub(crate) fn parse(key: &str) -> Option<Site> {
         let authority = key.find("://")? + 3;
         let usual = match &key[..authority] {
@@ -42,7 +42,7 @@ impl Site {
             "https://" => 443,
             _ => return None,
         };
-        // The colons inside the brackets of an IPv6 address are not the port's.
+        // The colons inside the brackets of an IPv6 address are not that of the port.
         let bracket = key.find(']').unwrap_or(authority);
         let (host_end, port) = match key[bracket..].find(':') {
             Some(at) => (bracket + at, key[bracket + at + 1..].parse().ok()?),
@@ -59,12 +59,12 @@ impl Site {
         format!("{}{path}", self.key)
     }
 
-    /// Host and port, as in the header `Host`.
+    /// Returns host and port, as in the header `Host`.
     pub(crate) fn authority(&self) -> &str {
         &self.key[self.authority..]
     }
 
-    /// The host alone; an IPv6 address without its brackets.
+    /// Returns the host; an IPv6 address without its brackets.
     pub(crate) fn host(&self) -> &str {
         bare(&self.key[self.authority..self.host_end])
     }
@@ -84,7 +84,7 @@ impl fmt::Display for Site {
     }
 }
 
-/// The host of a URL; an IPv6 address without its brackets.
+/// Returns the host of a URL; an IPv6 address without its brackets.
 pub fn host_of(url: &Url) -> &str {
     bare(url.host_str().unwrap_or_default())
 }
@@ -93,8 +93,8 @@ fn bare(host: &str) -> &str {
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
 }
 
-/// Whether an address is of the public internet: not private, loopback, link-local, multicast,
-/// documentation, reserved, nor any of these in IPv6 clothes (W6).
+/// Returns whether an address is public: not private, loopback, link-local, multicast, documentation or reserved,
+/// and no such IPv4 address embedded in IPv6.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {
@@ -126,13 +126,13 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         [0x2002, high, low, ..] => embedded(high, low),
         // Teredo, benchmarks, documentation.
         [0x2001, 0 | 2 | 0x0DB8, ..] | [0x3FFF, 0..=0x0FFF, ..] => false,
-        // Global unicast is 2000::/3; nothing else is handed out.
+        // Global unicast is 2000::/3; nothing else is assigned.
         [first, ..] => first & 0xE000 == 0x2000,
     }
 }
 
-/// The addresses that a name means without asking anybody: an address literal, or `localhost` and
-/// all below it (RFC 6761).
+/// Returns the addresses of a name that needs no DNS: an address literal, or `localhost` and its subdomains (RFC
+/// 6761).
 pub(crate) fn literal_addresses(host: &str) -> Vec<IpAddr> {
     if let Ok(address) = host.parse() {
         return vec![address];

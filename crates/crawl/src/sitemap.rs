@@ -1,13 +1,12 @@
-//! Sitemaps: the list of its pages that a site publishes (V7).
+//! Sitemaps: the list of pages that a site publishes.
 //!
-//! What lives here: reading a sitemap or an index of sitemaps, in XML or as plain text, or a feed that serves as
-//! one (RSS, Atom), all of them perhaps gzipped, in UTF-8 or UTF-16. `sitemap/listing.rs` is what the documents of XML
-//! among them list, `sitemap/xml.rs` their markup. What does not: finding them (robots.txt names them), and whether
-//! their URLs are wanted.
+//! What lives here: parsing a sitemap or an index of sitemaps, in XML or as plain text, or a feed (RSS, Atom). All
+//! of them may be gzipped, in UTF-8 or UTF-16. `sitemap/listing.rs` interprets the XML elements, `sitemap/xml.rs`
+//! parses the markup. What does not: finding them (robots.txt names them), and whether their URLs are wanted.
 //!
-//! **Invariant.** Any bytes are a sitemap, if perhaps an empty one; no more than [`URLS_MAX`] URLs come out,
-//! those changed last first, and reading is linear in the bytes. Of a file that was cut the whole URLs count,
-//! and it is told.
+//! **Invariant.** Parsing never fails; any bytes are a sitemap, possibly an empty one. At most [`URLS_MAX`] URLs
+//! come out, those changed last first. Parsing is linear in the bytes. Of a truncated file only whole URLs count,
+//! and the file is marked.
 //!
 //! Reference: sitemaps.org, protocol 0.9; RSS 2.0 and 1.0; Atom 1.0 (RFC 4287) and 0.3.
 
@@ -20,25 +19,25 @@ use archive::HttpResponse;
 
 use listing::is_listing;
 
-/// URLs kept of one file: what the protocol allows.
+/// Maximum number of URLs of one file, as in the protocol.
 pub const URLS_MAX: usize = 50_000;
 
-/// Bytes, unpacked, in which a file has to show what it is.
+/// The format is recognised by this many decompressed bytes.
 pub(crate) const HEAD_BYTES: usize = 64 << 10;
 
-/// What a sitemap lists.
+/// The contents of a sitemap.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sitemap {
     /// Whether the URLs are those of further sitemaps.
     pub(crate) is_index: bool,
-    /// As written, entities undone; those that were changed last come first, those without a date last.
+    /// As written, with entities decoded; those changed last come first, those without a date last.
     pub(crate) urls: Vec<String>,
-    /// Whether there was more of it than is read, or its end is missing.
+    /// Whether the file was not read in full, or its end is missing.
     pub(crate) is_cut: bool,
 }
 
 impl Sitemap {
-    /// Reads a file, at most `bytes_max` bytes of it once unpacked; `is_cut` says that its end is missing.
+    /// Parses at most `bytes_max` decompressed bytes of a file; `is_cut` says that its end is missing.
     pub(crate) fn parse(bytes: &[u8], bytes_max: usize, is_cut: bool) -> Sitemap {
         let (bytes, is_whole) = gunzip(bytes, bytes_max.saturating_add(1));
         let is_cut = is_cut || !is_whole || bytes.len() > bytes_max;
@@ -47,14 +46,14 @@ impl Sitemap {
         if text.starts_with('<') { listing::read(text, is_cut) } else { plain(text, is_cut) }
     }
 
-    /// Whether a file is longer than is read, or has as many URLs as are.
+    /// Returns whether a file exceeds `bytes_max` or has [`URLS_MAX`] URLs or more.
     pub(crate) fn is_long(bytes: &[u8], bytes_max: usize) -> bool {
         let (unpacked, _) = gunzip(bytes, bytes_max.saturating_add(1));
         unpacked.len() > bytes_max || Sitemap::parse(bytes, bytes_max, false).urls.len() >= URLS_MAX
     }
 
-    /// Whether a file is one, by its first element or, if it is plain text, its first line. An empty one may
-    /// be.
+    /// Returns whether a file is a sitemap, by its first element or its first line of text. An empty file may be
+    /// one.
     pub(crate) fn is_in(bytes: &[u8]) -> bool {
         let (bytes, _) = gunzip(bytes, HEAD_BYTES);
         let text = text(&bytes[..bytes.len().min(HEAD_BYTES)]);
@@ -63,7 +62,7 @@ impl Sitemap {
     }
 }
 
-/// The text of a file: UTF-8, or UTF-16 by its mark or by its first letter.
+/// Decodes a file: UTF-8, or UTF-16 by its byte-order mark or its first character.
 fn text(bytes: &[u8]) -> Cow<'_, str> {
     match bytes {
         [0xFF, 0xFE, ..] | [1..=255, 0, ..] => utf16(bytes, u16::from_le_bytes).into(),
@@ -72,12 +71,12 @@ fn text(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// A text without what may stand before its first letter.
+/// Removes a byte-order mark and white space from the beginning.
 fn from_first_letter(text: &str) -> &str {
     text.trim_start_matches('\u{feff}').trim_start()
 }
 
-/// Whether a text begins as an address does that needs no other to be understood.
+/// Returns whether a text begins as an absolute URL.
 fn is_absolute(text: &str) -> bool {
     ["http://", "https://"].iter().any(|scheme| text.starts_with(scheme))
 }
@@ -88,7 +87,7 @@ fn utf16(bytes: &[u8], unit: impl Fn([u8; 2]) -> u16) -> String {
     letters.map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
 
-/// The file itself if it is not gzipped, and whether it can be unpacked to its end.
+/// Decompresses a gzipped file; also returns whether it is complete.
 fn gunzip(bytes: &[u8], bytes_max: usize) -> (Cow<'_, [u8]>, bool) {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return (Cow::Borrowed(bytes), true);
@@ -102,7 +101,7 @@ fn gunzip(bytes: &[u8], bytes_max: usize) -> (Cow<'_, [u8]>, bool) {
     (Cow::Owned(part), false)
 }
 
-/// One URL a line; the last line of a file that was cut may not be whole.
+/// Parses one URL a line; the last line of a truncated file may not be whole.
 fn plain(text: &str, is_cut: bool) -> Sitemap {
     let end = if is_cut { text.rfind('\n').unwrap_or(0) } else { text.len() };
     let mut lines = text[..end].lines().map(str::trim).filter(|line| line.starts_with("http"));
@@ -125,7 +124,7 @@ mod tests {
         urls.iter().map(|&url| url.to_owned()).collect()
     }
 
-    /// What is missing may be the end of a URL.
+    /// The missing part may be the end of a URL.
     #[test]
     fn a_gzipped_file_that_is_torn_or_damaged_is_cut() {
         let urls: Vec<String> =
@@ -255,7 +254,7 @@ mod tests {
         check(&[0xFF, 0xFE, b' '], false, &[]);
     }
 
-    /// With a mark and without, blanks before the first address or not.
+    /// With and without a byte-order mark, with and without white space before the first address.
     #[test]
     fn a_list_of_addresses_may_be_in_utf_16() {
         for text in ["http://a/1\r\nhttps://b/\u{e9}\r\n", "\n http://a/1\nhttps://b/\u{e9}"] {
@@ -274,7 +273,7 @@ mod tests {
         }
     }
 
-    /// RSS 2.0: a guid is an address unless it says that it is none; the link counts first.
+    /// RSS 2.0: a guid is an address unless it says otherwise; the link takes precedence.
     #[test]
     fn an_item_without_a_link_has_the_address_of_its_guid() {
         check(
@@ -321,7 +320,7 @@ mod tests {
         assert_eq!((sitemap.urls.len(), sitemap.is_cut), (URLS_MAX, true));
     }
 
-    /// Wherever a file is cut, its URLs are some of those of the whole, and it is told.
+    /// Wherever a file is truncated, its URLs are a subset of those of the whole, and it is marked.
     #[test]
     fn of_a_file_that_was_cut_whole_urls_count() {
         for whole in [
@@ -337,7 +336,7 @@ mod tests {
                 let sitemap = Sitemap::parse(whole.as_bytes(), length, false);
                 assert!(sitemap.is_cut, "{length} of {whole}");
                 if is_xml {
-                    // Nobody need say that the end is missing.
+                    // The parser notices by itself that the end is missing.
                     let alone = Sitemap::parse(&whole.as_bytes()[..length], 1 << 20, false);
                     let is_begun = Sitemap::is_in(&whole.as_bytes()[..length]);
                     assert_eq!(
@@ -353,8 +352,8 @@ mod tests {
         }
     }
 
-    /// Ten times the markup takes not much more than ten times as long: what is not closed is not looked for
-    /// again at every place.
+    /// Ten times the markup takes about ten times as long: the parser does not search for a missing end tag at
+    /// every place.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "what takes time is the parser, not a host")]
     fn markup_without_an_end_is_quick() {
@@ -390,7 +389,7 @@ mod tests {
                         Sitemap::parse(text.as_bytes(), 8 << 20, false);
                         begun.elapsed()
                     });
-                    // A machine may be busy for a moment, but not for as long as a square takes.
+                    // The machine may be busy for a moment, but not as long as quadratic time takes.
                     let room = std::time::Duration::from_millis(500);
                     assert!(long < 40 * short + room, "{root}{part}{end}: {short:?}, {long:?}");
                 }
@@ -414,7 +413,7 @@ mod tests {
             prop_assert!(sitemap.is_cut || bytes.len() <= bytes_max || bytes.starts_with(&[0x1f, 0x8b]));
         }
 
-        /// Whatever stands between them, of what was cut no URL is taken that the whole does not have.
+        /// Whatever the markup, a truncated file has no URL that the whole does not have.
         #[test]
         fn any_markup_is_a_sitemap(
             root in prop::sample::select(vec!["<urlset>", "<sitemapindex>", "<rss>", "<feed>", "<RDF>", ""]),

@@ -1,15 +1,15 @@
-//! URLs that look like a trap: pages made up as one walks, without end (V3).
+//! Traps: URLs of endless generated pages.
 //!
-//! What lives here: repetition of segments, calendars, session ids in paths; each looked for in the URL
-//! alone. What does not: limits by host, which hold whatever the URL looks like (`frontier/`).
+//! What lives here: repeated segments, calendars, session ids in paths, each recognised by the URL alone. What
+//! does not: limits per host (`frontier/`).
 //!
-//! **Invariant.** The answer depends on the URL and the limits only, not on the day it is asked.
+//! **Invariant.** The result depends only on the URL and the limits, not on the date.
 
 use std::collections::BTreeMap;
 
 use page::Url;
 
-/// Years that are judged; a number beyond them is no year.
+/// The numbers that count as years.
 const YEARS: std::ops::RangeInclusive<u16> = 1800..=2200;
 
 /// Segments under which `/2031/7` is a month.
@@ -31,7 +31,7 @@ const CALENDAR_WORDS: [&str; 12] = [
 /// Parameters that hold a year.
 const YEAR_NAMES: [&str; 6] = ["year", "y", "yr", "yyyy", "jahr", "annee"];
 
-/// A segment that comes more than `times_max` times, and how often at least.
+/// Returns a segment that occurs more than `times_max` times, and a lower bound of its count.
 pub(crate) fn repetition(url: &Url, times_max: usize) -> Option<(&str, usize)> {
     let segments = url.path().split('/').filter(|segment| !segment.is_empty());
     if segments.clone().count() <= times_max {
@@ -48,7 +48,7 @@ pub(crate) fn repetition(url: &Url, times_max: usize) -> Option<(&str, usize)> {
     None
 }
 
-/// A year of a date in the URL that is not between the two.
+/// Returns a year of a date in the URL that is outside the range.
 pub(crate) fn year_beyond(url: &Url, [first, last]: [u16; 2]) -> Option<u16> {
     let is_beyond = |year: &u16| YEARS.contains(year) && !(first..=last).contains(year);
     let in_query = url.query().into_iter().flat_map(|query| query.split('&')).flat_map(|pair| {
@@ -59,14 +59,14 @@ pub(crate) fn year_beyond(url: &Url, [first, last]: [u16; 2]) -> Option<u16> {
     dates(url.path()).chain(folders(url.path())).chain(in_query).find(is_beyond)
 }
 
-/// The years of all dates like `2031-07` or `2031_07_15`.
+/// Returns the years of all dates like `2031-07` or `2031_07_15`.
 fn dates(text: &str) -> impl Iterator<Item = u16> {
     let words =
         text.split(|letter: char| !(letter.is_ascii_alphanumeric() || "-_.".contains(letter)));
     words.filter_map(|word| {
         let mut parts = word.split(['-', '_', '.']);
         let mut year = None;
-        // The first part that is a year, if a month comes after it.
+        // The first part that is a year and is followed by a month.
         while let Some(part) = parts.next() {
             year = number(part, 4).filter(|_| is_month(parts.clone().next(), 2));
             if year.is_some() {
@@ -77,7 +77,7 @@ fn dates(text: &str) -> impl Iterator<Item = u16> {
     })
 }
 
-/// The years of folders like `/2031/07`, or `/2031/7` below one that is called a calendar.
+/// Returns the years of folders like `/2031/07`, or `/2031/7` below a calendar folder.
 fn folders(path: &str) -> impl Iterator<Item = u16> {
     let mut is_calendar = false;
     let next = path.split('/').skip(1).chain([""]);
@@ -93,7 +93,7 @@ fn is_month(text: Option<&str>, digits_min: usize) -> bool {
     (digits_min..=2).any(|digits| number(text, digits).is_some_and(|n| (1..=12).contains(&n)))
 }
 
-/// A number of exactly so many digits.
+/// Parses a number of exactly `digits` digits.
 fn number(text: &str, digits: usize) -> Option<u16> {
     let is_number = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| is_number)

@@ -1,17 +1,15 @@
-//! The workbench: which host may be visited next, and when (W1, P3).
+//! The workbench: which host may be visited next, and when.
 //!
-//! What lives here: hosts in the order of the moment they may be visited, grouped under the IP
-//! addresses they share. What does not: why a host must wait (`politeness.rs`), what it is visited
-//! for (`frontier/`).
+//! What lives here: hosts in the order of the moment they may be visited, grouped under the IP addresses they
+//! share. What does not: why a host must wait (`politeness.rs`), and its tasks (`frontier/`).
 //!
 //! The life of a host: [`Workbench::insert`] puts it under its address with the moment it is ready;
-//! [`Workbench::take`] takes out the first that is ready, and its address with it;
-//! [`Workbench::release`] gives the address back when the request is over. A host without an address
-//! yet waits under `None`, which is nobody's and is never held.
+//! [`Workbench::take`] takes out the first that is ready and holds its address; [`Workbench::release`] releases
+//! the address when the request is over. A host without an address waits under `None`, which is never held.
 //!
-//! **Invariant.** A host is in the workbench at most once, and not while it is being visited. An
-//! address is ready at the later of its own moment and that of its first host. With a delay between
-//! requests to an address, one request to it is under way at a time. Every step costs O(log n).
+//! **Invariant.** A host is in the workbench at most once, and not while it is being visited. An address is ready
+//! at the later of its own moment and that of its first host. With a delay between requests to an address, one
+//! request to it is under way at a time. Every step costs O(log n).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -31,7 +29,7 @@ pub struct Workbench {
 /// One address.
 #[derive(Debug, Default)]
 struct Entry {
-    /// Before this moment the address is left alone.
+    /// No request goes to the address before this moment.
     ready_ms: u64,
     /// Whether a request to it is under way.
     held: bool,
@@ -39,7 +37,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// When the address may be visited; `None` if it is held or has no host.
+    /// Returns when the address may be visited; `None` if it is held or has no host.
     fn moment(&self) -> Option<u64> {
         let &(host_ms, _) = self.hosts.first()?;
         (!self.held).then(|| host_ms.max(self.ready_ms))
@@ -47,20 +45,20 @@ impl Entry {
 }
 
 impl Workbench {
-    /// An empty one that keeps `ip_delay_ms` between the end of a request to an address and the
-    /// next one; 0 leaves hosts alone to set the pace.
+    /// Creates an empty workbench that keeps `ip_delay_ms` between the end of a request to an address and the next
+    /// one; 0 for no such delay.
     pub fn new(ip_delay_ms: u64) -> Workbench {
         let (order, entries) = (BTreeSet::new(), BTreeMap::new());
         Workbench { ip_delay_ms, order, entries, len: 0 }
     }
 
-    /// Puts a host in, to be visited not before `ready_ms`.
+    /// Inserts a host, to be visited not before `ready_ms`.
     pub fn insert(&mut self, host: HostId, address: Option<IpAddr>, ready_ms: u64) {
         let inserted = self.change(address, |entry| entry.hosts.insert((ready_ms, host)));
         self.len += usize::from(inserted);
     }
 
-    /// Lets a host that was put in for `from_ms` be visited from `to_ms` on.
+    /// Moves a host that was inserted for `from_ms` to the earlier moment `to_ms`.
     pub fn advance(&mut self, host: HostId, address: Option<IpAddr>, from_ms: u64, to_ms: u64) {
         self.change(address, |entry| {
             if entry.hosts.remove(&(from_ms, host)) {
@@ -69,8 +67,7 @@ impl Workbench {
         });
     }
 
-    /// Takes out the first host that is ready at `now_ms`; its address is held until it is
-    /// released.
+    /// Takes out the first host that is ready at `now_ms`; its address is held until it is released.
     pub fn take(&mut self, now_ms: u64) -> Option<HostId> {
         let &(ready_ms, address) = self.order.first()?;
         if ready_ms > now_ms {
@@ -85,8 +82,8 @@ impl Workbench {
         Some(host)
     }
 
-    /// Gives back the address of a host taken; `finished_ms` is when the request to it was over, and
-    /// `None` says that there was none.
+    /// Releases the address of a host; `finished_ms` is the end of the request to it, or `None` if there was no
+    /// request.
     pub fn release(&mut self, address: Option<IpAddr>, finished_ms: Option<u64>) {
         let delay_ms = self.ip_delay_ms;
         self.change(address, |entry| {
@@ -97,23 +94,23 @@ impl Workbench {
         });
     }
 
-    /// The moment before which [`Workbench::take`] gives nothing; `None` until something is
-    /// inserted or released.
+    /// Returns the moment before which [`Workbench::take`] returns nothing; `None` until something is inserted or
+    /// released.
     pub fn next_ms(&self) -> Option<u64> {
         self.order.first().map(|&(ready_ms, _)| ready_ms)
     }
 
-    /// How many hosts wait.
+    /// Returns the number of waiting hosts.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether none does.
+    /// Returns whether no host waits.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Changes an entry and puts it where it then belongs in the order.
+    /// Changes an entry and updates the order.
     fn change<R>(&mut self, address: Option<IpAddr>, act: impl FnOnce(&mut Entry) -> R) -> R {
         let entry = self.entries.entry(address).or_default();
         let before = entry.moment();

@@ -1,9 +1,8 @@
-//! A filter as a tree: asked, and written again.
+//! A filter as a tree: evaluation and formatting.
 //!
-//! What lives here: [`Expression`] and its parts. What does not: how it is made of text (`parser.rs`).
+//! What lives here: [`Expression`] and its parts. What does not: parsing (`parser.rs`).
 //!
-//! **Invariant.** Asking does not allocate: facts are compared where they lie. What is written is read
-//! as the same tree.
+//! **Invariant.** Evaluation does not allocate. The formatted text parses to the same tree.
 
 use std::fmt;
 
@@ -14,9 +13,9 @@ use super::lexer::is_of_word;
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Expression {
-    /// All of them hold; two at least, none itself an `And`.
+    /// All of them hold; at least two, none itself an `And`.
     And(Vec<Expression>),
-    /// One of them holds; two at least, none itself an `Or`.
+    /// One of them holds; at least two, none itself an `Or`.
     Or(Vec<Expression>),
     Not(Box<Expression>),
     Text(Field, TextTest),
@@ -34,7 +33,7 @@ pub(super) enum TextTest {
     In(Vec<String>),
 }
 
-/// A regular expression, and as it was written.
+/// A regular expression, and its source.
 #[derive(Debug)]
 pub(super) struct Pattern {
     pub(super) source: String,
@@ -119,7 +118,7 @@ impl Expression {
         }
     }
 
-    /// Whether it needs parentheses inside `and` and `not`.
+    /// Returns whether it needs parentheses inside `and` and `not`.
     fn is_compound(&self) -> bool {
         matches!(self, Expression::And(_) | Expression::Or(_))
     }
@@ -197,7 +196,7 @@ fn joined<T>(
     Ok(())
 }
 
-/// A value as it is written: in quotes, unless it reads as a word.
+/// Formats a value: in quotes, unless it can be read as a word.
 struct Value<'a>(&'a str);
 
 impl fmt::Display for Value<'_> {

@@ -1,18 +1,18 @@
-//! What a filter may speak of, and where each of these things is known.
+//! The fields of a filter, and where each of them is known.
 //!
-//! What lives here: [`Point`], [`Facts`] and the fields that name them. What does not: how they are
-//! compared (`expression.rs`).
+//! What lives here: [`Point`], [`Facts`] and the fields that name them. What does not: comparisons
+//! (`expression.rs`).
 //!
-//! **Invariant.** A filter that compiled for a point speaks only of what is known there.
+//! **Invariant.** A filter that compiled for a point uses only fields that are known there.
 
 use page::Url;
 
-/// Where a filter stands.
+/// The place of a filter in the crawl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Point {
     /// Before a URL is queued: `fetch_filter`.
     Fetch,
-    /// Before a page is read for its links: `parse_filter`.
+    /// Before a page is parsed for links: `parse_filter`.
     Parse,
     /// Before a page is archived: `store_filter`.
     Store,
@@ -21,7 +21,7 @@ pub enum Point {
 }
 
 impl Point {
-    /// The key of the configuration.
+    /// Returns the key of the configuration.
     pub fn key(self) -> &'static str {
         match self {
             Point::Fetch => "fetch_filter",
@@ -32,12 +32,12 @@ impl Point {
     }
 }
 
-/// What is known where a filter is asked; what is not, is as by default.
+/// The facts that a filter is evaluated on; unknown facts have their default.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Facts<'a> {
     /// The URL in question.
     pub url: Option<&'a Url>,
-    /// Content type as the server gave it.
+    /// Content type, as sent by the server.
     pub content_type: &'a str,
     /// Language of the page, two letters; empty if unknown.
     pub language: &'a str,
@@ -47,19 +47,19 @@ pub struct Facts<'a> {
     pub status: u16,
     /// Distance in links from the first page of the site.
     pub depth: u32,
-    /// The page asks not to be found.
+    /// Whether the page has `noindex`.
     pub noindex: bool,
-    /// The page asks that its links be not followed.
+    /// Whether the page has `nofollow`.
     pub nofollow: bool,
-    /// The same bytes were archived before under another URL.
+    /// Whether the same bytes were archived before under another URL.
     pub duplicate: bool,
-    /// The page that links here.
+    /// The page that has the link.
     pub from: Option<&'a Url>,
-    /// The words of the link.
+    /// The text of the link.
     pub anchor: &'a str,
 }
 
-/// A name that a filter may use.
+/// The name of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     Url,
@@ -82,7 +82,7 @@ pub(super) enum Field {
     Anchor,
 }
 
-/// What a field is compared with.
+/// The type of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -143,7 +143,7 @@ impl Field {
         }
     }
 
-    /// The points where it is known.
+    /// Returns the points where the field is known.
     pub(super) fn points(self) -> &'static [Point] {
         match self {
             Field::Url
@@ -165,17 +165,17 @@ impl Field {
         }
     }
 
-    /// Whether only reading the page tells it.
+    /// Returns whether the field is known only after parsing the page.
     pub(super) fn is_of_page(self) -> bool {
         matches!(self, Field::Lang | Field::Noindex | Field::Nofollow)
     }
 
-    /// Whether only the link tells it.
+    /// Returns whether the field is a property of the link.
     pub(super) fn is_of_link(self) -> bool {
         matches!(self, Field::Depth | Field::Offsite | Field::From | Field::Anchor)
     }
 
-    /// Whether `A` and `a` are the same.
+    /// Returns whether `A` and `a` are equal.
     pub(super) fn ignores_case(self) -> bool {
         matches!(self, Field::Scheme | Field::Host | Field::Ext | Field::Type | Field::Lang)
     }
@@ -226,7 +226,7 @@ impl Field {
     }
 }
 
-/// The ending of the last segment of a path, without its dot.
+/// Returns the extension of the last segment of a path, without its dot.
 pub(crate) fn extension(path: &str) -> Option<&str> {
     let (_, name) = path.rsplit_once('/')?;
     let (stem, extension) = name.rsplit_once('.')?;

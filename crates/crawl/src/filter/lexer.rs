@@ -1,15 +1,15 @@
-//! The text of a filter, cut into words and signs.
+//! The lexer of filters.
 //!
-//! What lives here: [`Token`] and where each stands. What does not: what a word means (`parser.rs`).
+//! What lives here: [`Token`] and its position. What does not: the meaning of a word (`parser.rs`).
 //!
-//! In a quoted string `\"` is a quotation mark; any other backslash stands for itself, so that patterns
-//! are written as they are.
+//! In a quoted string `\"` is a quotation mark; any other backslash is literal, so that patterns need no extra
+//! escapes.
 //!
-//! **Invariant.** Every token knows the letter it begins at, from 1.
+//! **Invariant.** Every token has the column where it begins, counted in characters from 1.
 
 use super::FilterError;
 
-/// Bytes of the longest filter.
+/// Maximum bytes of a filter.
 const BYTES_MAX: usize = 8_192;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(super) enum Token {
     Comma,
 }
 
-/// A token and the column it begins at.
+/// A token and its column.
 pub(super) type Placed = (Token, usize);
 
 const SIGNS: [&str; 8] = ["!=", "!~", "<=", ">=", "=", "<", ">", "~"];
@@ -92,12 +92,12 @@ fn single(letter: char) -> Option<Token> {
     }
 }
 
-/// Whether a letter may stand in a word without quotes.
+/// Returns whether a character can be in a word without quotes.
 pub(super) fn is_of_word(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/' | '+' | '*' | ':')
 }
 
-/// The value up to the closing mark, and what comes after it.
+/// Returns the value up to the closing quotation mark, and the rest.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut value = String::new();
     let mut letters = text.char_indices().peekable();

@@ -1,14 +1,13 @@
-//! Filters between the stages of a crawl (W3): one small language, four places.
+//! Filters between the stages of a crawl: one small language, four places.
 //!
-//! What lives here: [`Filter`], compiled once from the text of a key of the configuration and then asked
-//! about [`Facts`]; [`Point`], the four places where one may stand. `lexer.rs` cuts the text into words,
-//! `parser.rs` makes them a tree, `expression.rs` is the tree, `field.rs` what it may speak of. What does
-//! not: what follows from an answer (`rules.rs`, `answer.rs`).
+//! What lives here: [`Filter`], compiled once from a key of the configuration and then evaluated on [`Facts`];
+//! [`Point`], the four places. `lexer.rs` makes tokens of the text, `parser.rs` a tree, `expression.rs` is the
+//! tree, `field.rs` its fields. What does not: the consequences of a result (`rules.rs`, `answer.rs`).
 //!
-//! **Invariant.** A filter that compiled answers about any facts, in time linear in its length and in
-//! theirs, and its text as written by `Display` compiles to the same filter.
+//! **Invariant.** A compiled filter can be evaluated on any facts, in time linear in its length and in theirs. Its
+//! text as written by `Display` compiles to the same filter.
 //!
-//! Reference: the grammar stands in `docs/guide/filters.md`.
+//! Reference: the grammar is in `docs/guide/filters.md`.
 
 mod expression;
 mod field;
@@ -25,35 +24,35 @@ use expression::Expression;
 pub(crate) use field::extension;
 pub use field::{Facts, Point};
 
-/// A filter, ready to be asked.
+/// A compiled filter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter {
     expression: Arc<Expression>,
 }
 
 impl Filter {
-    /// Reads a filter that is to stand at `point`.
+    /// Compiles a filter for `point`.
     pub fn compile(text: &str, point: Point) -> Result<Filter, FilterError> {
         let expression = parser::parse(text, point)?;
         Ok(Filter { expression: Arc::new(expression) })
     }
 
-    /// Whether the filter lets pass what these facts are about.
+    /// Returns whether the filter accepts these facts.
     pub fn accepts(&self, facts: &Facts<'_>) -> bool {
         self.expression.holds(facts)
     }
 
-    /// Whether it speaks of what only reading the page tells.
+    /// Returns whether it uses fields that are known only after parsing the page.
     pub(crate) fn needs_page(&self) -> bool {
         self.expression.any_field(&mut |field| field.is_of_page())
     }
 
-    /// Whether it speaks of how a URL was found.
+    /// Returns whether it uses fields of the link.
     pub(crate) fn needs_link(&self) -> bool {
         self.expression.any_field(&mut |field| field.is_of_link())
     }
 
-    /// Whether it speaks of pages seen before.
+    /// Returns whether it uses `duplicate`.
     pub(crate) fn needs_duplicates(&self) -> bool {
         self.expression.any_field(&mut |field| field == field::Field::Duplicate)
     }
@@ -65,7 +64,7 @@ impl fmt::Display for Filter {
     }
 }
 
-/// The filters of a crawl; where there is none, everything passes.
+/// The filters of a crawl; a missing filter accepts everything.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filters {
     pub(crate) fetch: Option<Filter>,
@@ -75,7 +74,7 @@ pub(crate) struct Filters {
 }
 
 impl Filters {
-    /// Those that stand in the configuration.
+    /// Compiles the filters of the configuration.
     pub(crate) fn compile(config: &Config) -> Result<Filters, CrawlError> {
         let compile = |point: Point, text: &str| {
             if text.trim().is_empty() {
@@ -96,16 +95,16 @@ impl Filters {
     }
 }
 
-/// Why a text is no filter, and where.
+/// Why a text is not a valid filter, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilterError {
     /// The text, as given.
     pub text: String,
-    /// The place of the offence in letters, from 1.
+    /// The column of the error in characters, from 1.
     pub column: usize,
     /// What is wrong.
     pub why: String,
-    /// What was perhaps meant.
+    /// A suggested correction.
     pub suggestion: Option<String>,
 }
 
@@ -115,7 +114,7 @@ impl fmt::Display for FilterError {
         if let Some(suggestion) = &self.suggestion {
             write!(out, "; did you mean `{suggestion}`?")?;
         }
-        // Line breaks and tabs count as one letter each, so that the mark stands below its place.
+        // Newlines and tabs count as one character each, so that the mark is below its column.
         let line = self.text.replace(char::is_control, " ");
         write!(out, "\n  {line}\n  {:1$}^", "", self.column.saturating_sub(1))
     }

@@ -1,9 +1,8 @@
-//! From the text of a filter to its tree, by recursive descent.
+//! The recursive-descent parser of filters.
 //!
-//! What lives here: the grammar and its complaints. What does not: letters (`lexer.rs`).
+//! What lives here: the grammar and its errors. What does not: characters (`lexer.rs`).
 //!
-//! **Invariant.** Any text is a filter or an error that shows a place in it; nesting is bounded, so the
-//! stack is too.
+//! **Invariant.** Any text is a filter or an error with a column. Nesting is bounded, and so is the stack.
 
 use regex::RegexBuilder;
 
@@ -12,11 +11,11 @@ use super::expression::{Comparison, Expression, Pattern, TextTest};
 use super::field::{Field, Kind, Point};
 use super::lexer::{self, Placed, Token};
 
-/// Parentheses and `not`s inside each other.
+/// Maximum nesting of parentheses and `not`.
 const NESTING_MAX: usize = 64;
-/// Bytes that a compiled pattern may take.
+/// Maximum bytes of a compiled pattern.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
-/// How far a misspelt word may be from the one suggested.
+/// The least similarity of a misspelt word to its suggestion.
 const LIKENESS_MIN: f64 = 0.7;
 
 pub(super) fn parse(text: &str, point: Point) -> Result<Expression, FilterError> {
@@ -125,7 +124,7 @@ impl Parser<'_> {
         Err(self.error(column, why, None))
     }
 
-    /// What comes after a field.
+    /// Parses what comes after a field.
     fn test(&mut self, field: Field) -> Result<Expression, FilterError> {
         let column = self.column();
         if self.take_word("in") {
@@ -234,7 +233,7 @@ impl Parser<'_> {
         match regex {
             Ok(regex) => Ok(Pattern { source, regex }),
             Err(error) => {
-                // The last line of the message says what is wrong; those above draw.
+                // The last line of the message says what is wrong; the lines above draw.
                 let message = error.to_string();
                 let line = message.lines().last().unwrap_or_default().trim();
                 let line = line.trim_start_matches("error: ");
@@ -273,7 +272,7 @@ impl Parser<'_> {
         token
     }
 
-    /// Where the next token stands, or would.
+    /// Returns the column of the next token, or of the end.
     fn column(&self) -> usize {
         let end = || self.text.trim_end().chars().count() + 1;
         self.tokens.get(self.at).map_or_else(end, |&(_, column)| column)
@@ -284,7 +283,7 @@ impl Parser<'_> {
     }
 }
 
-/// Parts that are themselves such a chain, in parentheses, are of the chain.
+/// Flattens a chain: parts in parentheses that are a chain of the same word are merged into it.
 fn flat(parts: Vec<Expression>, word: &str) -> Vec<Expression> {
     let mut all = Vec::with_capacity(parts.len());
     for part in parts {

@@ -1,17 +1,16 @@
-//! robots.txt: what a site asks crawlers not to fetch.
+//! robots.txt: the rules of a site for crawlers.
 //!
-//! What lives here: the parser and the matcher of RFC 9309, with the leniency of Google's
-//! published suite (a missing colon, common misspellings, part of a byte-order mark, an allowed
-//! `/x/index.html` that also allows `/x/`). What does
-//! not: fetching the file, and what follows when it cannot be had; that is the frontier's.
+//! What lives here: the parser and the matcher of RFC 9309, with the leniency of Google's published suite (a
+//! missing colon, common misspellings, part of a byte-order mark, an allowed `/x/index.html` that also allows
+//! `/x/`). What does not: fetching the file, and handling a failure to fetch it (`frontier/`).
 //!
-//! The groups that name our agent are merged; if there is none, those of `*`. Among the lines that
-//! match a path the longest pattern wins, and Allow wins a tie. Rules and paths are compared in one spelling
-//! ([`spelling`]). The RFC also undoes escapes of ordinary letters (`%62` is `b`) before the comparison, the suite does
-//! not. A rule whose meaning is in doubt forbids: a Disallow matches in either reading, an Allow only in the literal one.
+//! The groups that name our agent are merged; if there are none, the groups of `*` are. Among the lines that match
+//! a path the longest pattern wins, and Allow wins a tie. Rules and paths are compared in one spelling
+//! ([`spelling`]). The RFC also decodes escapes of ordinary letters (`%62` is `b`) before the comparison, the
+//! suite does not. An ambiguous rule forbids: a Disallow matches in either reading, an Allow only in the literal
+//! one.
 //!
-//! **Invariant.** Any bytes are a robots file: parsing never fails, reads at most
-//! [`BYTES_MAX`] bytes and keeps nothing larger than they are.
+//! **Invariant.** Parsing never fails, reads at most [`BYTES_MAX`] bytes and keeps nothing larger than them.
 //!
 //! Reference: M. Koster, G. Illyes, H. Zeller, L. Sassman, RFC 9309, 2022.
 
@@ -28,28 +27,28 @@ use pattern::Pattern;
 pub use saying::{RobotsSaying, explain_robots};
 use spelling::{Side, spell, undo};
 
-/// How much of a file is read: the 500 KiB that the RFC asks for.
+/// Maximum bytes read of a file: the 500 KiB that the RFC requires.
 pub(crate) const BYTES_MAX: usize = 500 << 10;
 
-/// Bytes of one line; the rest of a longer one is ignored.
+/// Maximum bytes of a line; the rest of a longer one is ignored.
 const LINE_BYTES_MAX: usize = 16 << 10;
 
-/// Redirects of a robots.txt that are followed: the five of the RFC.
+/// Maximum number of redirects of a robots.txt: the five of the RFC.
 pub const ROBOTS_HOPS_MAX: u8 = 5;
 
-/// Sitemaps kept of one file.
+/// Maximum number of sitemaps of one file.
 const SITEMAPS_MAX: usize = 10_000;
 
-/// The file in an answer; `None` if it cannot be decoded whole: then any rule may be missing, and it is to be
-/// taken for one that forbids everything.
+/// Decodes the file in an answer; `None` if it cannot be decoded completely. Then any rule may be missing, so it
+/// must forbid everything.
 pub(crate) fn text<'a>(http: &HttpResponse<'a>) -> Option<Cow<'a, [u8]>> {
     http.whole_body(BYTES_MAX).ok()
 }
 
-/// Letters of a line that are repeated to people.
+/// Maximum characters of a line in a message.
 const SHOWN_LETTERS_MAX: usize = 100;
 
-/// The lines of a file, as far as they are read.
+/// Returns the lines of a file, as far as they are read.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = without_mark(bytes.get(..BYTES_MAX).unwrap_or(bytes));
     std::iter::from_fn(move || {
@@ -61,7 +60,7 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// A line of a file by its number, from 1, in parentheses; nothing if there is no such line.
+/// Returns a line of a file by its number, from 1, in parentheses; empty if the line does not exist.
 pub(crate) fn line_text(bytes: &[u8], number: usize) -> String {
     let text = lines(bytes).nth(number.saturating_sub(1)).map(String::from_utf8_lossy);
     let shown =
@@ -69,7 +68,7 @@ pub(crate) fn line_text(bytes: &[u8], number: usize) -> String {
     text.map(|text| format!(" ({})", shown(text))).unwrap_or_default()
 }
 
-/// What one robots.txt says to one agent.
+/// The rules of one robots.txt for one agent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Robots {
     /// The most specific first, Allow before Disallow: the first that matches decides.
@@ -84,21 +83,21 @@ struct Line {
     allow: bool,
     number: usize,
     pattern: Pattern,
-    /// A Disallow with its escapes undone, where that differs from the literal reading.
+    /// A Disallow with its escapes decoded, if that differs from the literal reading.
     undone: Option<Pattern>,
 }
 
-/// The answer about one path, and the line that gave it.
+/// The result for one path, and the line that decided it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
     /// Whether the path may be fetched.
     pub allowed: bool,
-    /// The line of the file that decided, from 1; `None` if none speaks of the path.
+    /// The deciding line, from 1; `None` if no line matches the path.
     pub line: Option<usize>,
 }
 
 impl Robots {
-    /// Reads a file as `agent`, which is a bare name such as `crivello`.
+    /// Parses a file for `agent`, which is a bare name such as `crivello`.
     pub fn parse(bytes: &[u8], agent: &str) -> Robots {
         let mut parser = Parser { agent, ..Parser::default() };
         for (at, line) in lines(bytes).enumerate() {
@@ -107,7 +106,7 @@ impl Robots {
         parser.finish()
     }
 
-    /// A file that forbids everything: what one that cannot be read stands for.
+    /// Returns a file that forbids everything, for one that cannot be decoded.
     pub fn forbid_all() -> Robots {
         Robots::parse(b"User-agent: *\nDisallow: /", "any")
     }
@@ -128,33 +127,33 @@ impl Robots {
         }
     }
 
-    /// The Crawl-delay for our agent, in milliseconds.
+    /// Returns the Crawl-delay for our agent, in milliseconds.
     pub fn crawl_delay_ms(&self) -> Option<u64> {
         self.crawl_delay_ms
     }
 
-    /// The sitemaps the file names, as written.
+    /// Returns the sitemaps that the file names, as written.
     pub fn sitemaps(&self) -> &[String] {
         &self.sitemaps
     }
 
-    /// Whether no line forbids anything.
+    /// Returns whether no line forbids anything.
     pub(crate) fn is_open(&self) -> bool {
         self.lines.iter().all(|line| line.allow)
     }
 
-    /// How many lines a path is held against, at most.
+    /// Returns the maximum number of lines that a path is matched against.
     pub(crate) fn line_count(&self) -> usize {
         self.lines.len()
     }
 
-    /// The lines alone, in as little memory as they need.
+    /// Keeps the lines alone, in as little memory as possible.
     pub(crate) fn into_rules(mut self) -> Robots {
         self.lines.shrink_to_fit();
         Robots { lines: self.lines, ..Robots::default() }
     }
 
-    /// Bytes of memory that the lines take, about.
+    /// Returns the approximate bytes of memory of the lines.
     pub(crate) fn memory_bytes(&self) -> usize {
         let patterns = |line: &Line| {
             let undone = line.undone.as_ref().map_or(0, Pattern::memory_bytes);
@@ -163,7 +162,7 @@ impl Robots {
         self.lines.iter().map(patterns).sum()
     }
 
-    /// The lines in a form of their own, for a file that this process alone reads.
+    /// Serialises the lines, for a file that only this process reads.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         for Line { allow, number, pattern, undone: _ } in &self.lines {
@@ -174,7 +173,7 @@ impl Robots {
         out
     }
 
-    /// Reads what [`Robots::to_bytes`] wrote; other bytes forbid everything.
+    /// Reads the output of [`Robots::to_bytes`]; other bytes forbid everything.
     pub(crate) fn from_bytes(mut bytes: &[u8]) -> Robots {
         let mut lines = Vec::new();
         while !bytes.is_empty() {
@@ -196,14 +195,14 @@ impl Line {
     }
 }
 
-/// The lines of the groups we may belong to, while the file is read.
+/// The lines of the groups that may be ours, while the file is parsed.
 #[derive(Default)]
 struct Parser<'a> {
     agent: &'a str,
-    /// Whether the group being read is ours, or everybody's.
+    /// Whether the current group is ours, or that of `*`.
     in_ours: bool,
     in_all: bool,
-    /// Whether the group being read has rules, so that the next user-agent line begins another.
+    /// Whether the current group has rules, so that the next user-agent line begins another group.
     in_rules: bool,
     ours: Option<Group>,
     all: Group,
@@ -266,7 +265,7 @@ impl Parser<'_> {
     }
 
     fn crawl_delay(&mut self, value: &[u8]) {
-        // Some write the decimal comma of their language; some ask for more than a lifetime.
+        // Some files have a decimal comma; some request more than a lifetime.
         let text = str::from_utf8(value).map(|text| text.replace(',', "."));
         let seconds = text.ok().and_then(|text| text.parse::<f64>().ok());
         let Some(seconds) = seconds.filter(|seconds| *seconds >= 0.0) else { return };
@@ -278,7 +277,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The groups that the current line belongs to.
+    /// Returns the groups that the current line belongs to.
     fn groups(&mut self) -> impl Iterator<Item = &mut Group> {
         let ours = self.ours.as_mut().filter(|_| self.in_ours);
         ours.into_iter().chain(self.in_all.then_some(&mut self.all))
@@ -291,7 +290,7 @@ impl Parser<'_> {
     }
 }
 
-/// The subject of a line.
+/// The key of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Key {
     UserAgent,
@@ -316,8 +315,8 @@ impl Key {
     }
 }
 
-/// Cuts a line into key and value, without comment and white space. A colon may be missing between two words, of which
-/// the second may have a colon of its own, as in `sitemap http://…`.
+/// Splits a line into key and value, without comment and white space. The colon may be missing if there are only
+/// two words, as in `sitemap http://…`.
 fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = line.split(|&byte| byte == b'#').next().unwrap_or_default().trim_ascii();
     if let Some(colon) = line.iter().position(|&byte| byte == b':') {
@@ -331,7 +330,7 @@ fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
     (!value.iter().any(u8::is_ascii_whitespace)).then_some((key, value))
 }
 
-/// Skips as much of a UTF-8 byte-order mark as is there.
+/// Skips a UTF-8 byte-order mark, or a part of it.
 fn without_mark(bytes: &[u8]) -> &[u8] {
     let mark = b"\xEF\xBB\xBF";
     let len = bytes.iter().zip(mark).take_while(|(byte, mark)| byte == mark).count();

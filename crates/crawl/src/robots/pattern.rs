@@ -1,7 +1,7 @@
-//! Patterns of Allow and Disallow lines: `*` is any run of bytes, a final `$` the end.
+//! Patterns of Allow and Disallow lines: `*` matches any bytes, a final `$` the end.
 //!
-//! **Invariant.** Matching takes time at most proportional to path and pattern together, whatever either
-//! holds: a `*` once passed is never revisited.
+//! **Invariant.** Matching takes time at most proportional to path and pattern together: a `*` once passed is
+//! never revisited.
 
 use codes::vbyte;
 use memchr::memmem;
@@ -18,7 +18,7 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// Reads the value of a line.
+    /// Parses the value of a line.
     pub(super) fn parse(value: &[u8]) -> Pattern {
         let (value, anchored) = match value.strip_suffix(b"$") {
             Some(rest) => (rest, true),
@@ -27,19 +27,19 @@ impl Pattern {
         Pattern { text: spell(value, Side::Rule).into(), anchored }
     }
 
-    /// Bytes of memory that the text takes; the allocator's own are a guess.
+    /// Returns the bytes of memory of the text, with an estimate for the allocator.
     pub(super) fn memory_bytes(&self) -> usize {
         self.text.len() + size_of::<usize>()
     }
 
-    /// Writes it in a form of its own.
+    /// Serialises the pattern.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.push(u8::from(self.anchored));
         vbyte::write(out, self.text.len() as u64);
         out.extend_from_slice(&self.text);
     }
 
-    /// Reads what [`Pattern::write`] wrote, off the front of `bytes`.
+    /// Reads the output of [`Pattern::write`] from the front of `bytes`.
     pub(super) fn read(bytes: &mut &[u8]) -> Option<Pattern> {
         let (&anchored, rest) = bytes.split_first()?;
         *bytes = rest;
@@ -49,12 +49,12 @@ impl Pattern {
         Some(Pattern { text: text.into(), anchored: anchored != 0 })
     }
 
-    /// How specific it is: the bytes of the pattern, `$` included.
+    /// Returns how specific it is: the bytes of the pattern, `$` included.
     pub(super) fn len(&self) -> usize {
         self.text.len() + usize::from(self.anchored)
     }
 
-    /// Returns whether it matches `path`, which is spelt as the pattern is.
+    /// Returns whether it matches `path`, which has the same spelling.
     pub(super) fn matches(&self, path: &[u8]) -> bool {
         let mut pieces = self.text.split(|&byte| byte == b'*');
         let prefix = pieces.next().unwrap_or_default();
@@ -75,15 +75,15 @@ impl Pattern {
         true
     }
 
-    /// `/x/index.html` (and `.htm…`) also stands for the folder `/x/` itself; what stands for the
-    /// folder, if this is such a pattern.
+    /// Returns the pattern of the folder `/x/` if this one is `/x/index.html` (or `.htm…`), which also matches the
+    /// folder.
     pub(super) fn folder(&self) -> Option<Pattern> {
         let slash = self.text.iter().rposition(|&byte| byte == b'/')?;
         let (folder, page) = self.text.split_at(slash + 1);
         page.starts_with(b"index.htm").then(|| Pattern { text: folder.into(), anchored: true })
     }
 
-    /// The pattern with its escapes undone, if that makes a difference.
+    /// Returns the pattern with its escapes decoded, if that makes a difference.
     pub(super) fn undone(&self) -> Option<Pattern> {
         let text = undo(&self.text)?;
         Some(Pattern { text: text.into(), anchored: self.anchored })

@@ -1,8 +1,8 @@
-//! What a robots.txt says about one URL, in words, for those who ask.
+//! An explanation of what a robots.txt says about one URL, for `crivello why`.
 //!
 //! What lives here: [`explain_robots`]. What does not: finding the record of the robots.txt (`crivello why`).
 //!
-//! **Invariant.** What is said here is what a crawl does.
+//! **Invariant.** The explanation agrees with the behaviour of a crawl.
 
 use page::Url;
 
@@ -14,15 +14,15 @@ use crate::site::Site;
 /// What a robots.txt says about a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RobotsSaying {
-    /// Whether it may be fetched.
+    /// Whether the URL may be fetched.
     pub allowed: bool,
-    /// Whether there is one that says so. Where it cannot be had, nothing is fetched until it can.
+    /// Whether a robots.txt is available. Until it is, nothing is fetched.
     pub is_had: bool,
-    /// Why, in words.
+    /// The explanation.
     pub why: String,
 }
 
-/// What the robots.txt in `record` says to `user_agent` about `url`; `None` if the record is no
+/// Explains what the robots.txt in `record` says to `user_agent` about `url`; `None` if the record is not an
 /// answer.
 pub fn explain_robots(
     record: &archive::Record,

@@ -8,10 +8,10 @@
 //!
 //! Reference: RFC 9309, 2.2.2 and 2.2.3; RFC 3986, 2.2, 2.3 and 6.2.2.
 
-/// What a text is.
+/// The origin of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    /// The value of a rule, in which a raw `*` is any run of bytes.
+    /// The value of a rule, in which a raw `*` matches any bytes.
     Rule,
     /// The path and query of a URL, in which a raw `*` is that character. A byte beyond ASCII is no part of a URL, so it
     /// stays as it is and no Allow matches it.
@@ -37,9 +37,9 @@ pub(super) fn spell(text: &[u8], side: Side) -> Vec<u8> {
     out
 }
 
-/// Undoes the escapes of all printable ASCII characters in what [`spell`] gave, and escapes what it left: bytes beyond
-/// ASCII and a `%` that begins no escape. `None` if that changes nothing. Before the query, `%2F` and `%3F` stay, since
-/// `/` and `?` divide a URL.
+/// Decodes the escapes of all printable ASCII characters in the output of [`spell`], and escapes what it left:
+/// bytes beyond ASCII and a `%` that begins no escape. `None` if that changes nothing. Before the query, `%2F` and
+/// `%3F` stay, since `/` and `?` divide a URL.
 pub(super) fn undo(spelt: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(spelt.len());
     let (mut at, mut in_query) = (0, false);
@@ -58,13 +58,13 @@ pub(super) fn undo(spelt: &[u8]) -> Option<Vec<u8>> {
     (out != spelt).then_some(out)
 }
 
-/// Returns whether [`spell`] leaves a raw byte as it is. A quotation mark `'` is left by URL parsers in a path and escaped
-/// in a query, so it is not plain.
+/// Returns whether [`spell`] leaves a raw byte as it is. URL parsers leave `'` in a path and escape it in a query,
+/// so it is not plain.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&()+,;=".contains(&byte)
 }
 
-/// The byte whose escape `text` begins with.
+/// Returns the byte whose escape is at the front of `text`.
 fn escaped_byte(text: &[u8]) -> Option<u8> {
     let &[b'%', high, low] = text.first_chunk()? else { return None };
     let digit = |byte: u8| char::from(byte).to_digit(16);

@@ -1,22 +1,22 @@
-//! What a document of XML lists: the addresses of a sitemap, of an index of sitemaps, or of the entries of a feed.
+//! The addresses in an XML document: a sitemap, an index of sitemaps, or a feed.
 //!
-//! What lives here: which elements are entries, addresses and dates in each of the formats, and their order. What does
-//! not: their markup (`xml.rs`), and files that are none of XML (`sitemap.rs`).
+//! What lives here: which elements are entries, addresses and dates in each of the formats, and their order. What
+//! does not: the markup (`xml.rs`), and plain text (`sitemap.rs`).
 //!
-//! **Invariant.** No more than [`URLS_MAX`] addresses come out, those changed last first, and only whole ones: an element
-//! without an end has none. A document whose first element has no end was cut.
+//! **Invariant.** At most [`URLS_MAX`] addresses come out, those changed last first, and only whole ones: an
+//! element without an end tag has none. A document whose root element has no end tag was truncated.
 //!
 //! Reference: sitemaps.org, protocol 0.9; RSS 2.0 and 1.0; Atom 1.0 (RFC 4287) and 0.3.
 
 use super::xml::{Scanner, Tag, Value};
 use super::{Sitemap, URLS_MAX, is_absolute};
 
-/// Whether a document is one of those that list addresses, by its first element.
+/// Returns whether a document has a known format, by its root element.
 pub(super) fn is_listing(text: &str) -> bool {
     Scanner::new(text).next_tag().is_some_and(|tag| Format::of(tag).is_some())
 }
 
-/// What a document is, by its first element.
+/// The format of a document, by its root element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     /// A sitemap.
@@ -27,15 +27,15 @@ enum Format {
     Atom,
 }
 
-/// What an element is to a sitemap.
+/// The role of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Entry,
     Address,
-    /// The name of an entry for good, which may be its address.
+    /// The permanent identifier of an entry, which may be its address.
     Guid,
     Date,
-    /// In it, what looks like an address is that of something else.
+    /// Addresses in it do not belong to the entry.
     Foreign,
 }
 
@@ -50,7 +50,7 @@ impl Format {
         }
     }
 
-    /// What the elements of this name are, in the namespace of the root.
+    /// Returns the role of elements of this name, in the namespace of the root.
     fn role(self, name: &str) -> Option<Role> {
         let (entry, address, dates): (_, _, &[_]) = match self {
             Format::List => ("url", "loc", &["lastmod"]),
@@ -67,20 +67,20 @@ impl Format {
         }
     }
 
-    /// Whether an address counts only inside an entry: feeds have one of their own.
+    /// Returns whether an address counts only inside an entry: a feed also has its own address.
     fn is_feed(self) -> bool {
         matches!(self, Format::Rss | Format::Atom)
     }
 }
 
-/// The addresses in the namespace of the root: those of images and videos are in others.
+/// Reads the addresses in the namespace of the root; those of images and videos are in other namespaces.
 pub(super) fn read(text: &str, is_cut: bool) -> Sitemap {
     let mut scanner = Scanner::new(text);
     let Some((root, format)) = scanner.next_tag().and_then(|root| Some((root, Format::of(root)?)))
     else {
         return Sitemap { is_cut, ..Sitemap::default() };
     };
-    // In RSS 1.0 the root alone is of another namespace.
+    // In RSS 1.0 only the root is of another namespace.
     let prefix = if root.name == "RDF" { "" } else { root.prefix };
     let mut listing = Listing::new(format);
     let (mut is_ended, mut has_room) = (root.is_empty(), true);
@@ -97,7 +97,7 @@ pub(super) fn read(text: &str, is_cut: bool) -> Sitemap {
     }
 }
 
-/// What was read of a document, and of the entry that reading is in.
+/// The addresses read so far, and the state of the current entry.
 struct Listing {
     format: Format,
     /// Each with the day of its last change.
@@ -105,18 +105,18 @@ struct Listing {
     place: Place,
     /// Whether the entry has an address.
     has_address: bool,
-    /// The day of an entry that has no address so far, and the address that it has if no other comes.
+    /// The day of an entry that has no address yet, and the address to use if no other comes.
     date: Option<Day>,
     guid: Option<String>,
 }
 
-/// Where reading is.
+/// The position in the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Where addresses are not those of entries.
+    /// Outside of entries.
     Outside,
     Entry,
-    /// In an entry, where they are those of something else.
+    /// In an entry, inside an element whose addresses are foreign.
     Foreign,
 }
 
@@ -127,7 +127,7 @@ impl Listing {
         Listing { format, urls, place, has_address, date, guid }
     }
 
-    /// Takes note of an element; `false` if there are as many URLs as are read.
+    /// Handles an element; returns `false` if the maximum of URLs is reached.
     fn take(&mut self, role: Role, tag: Tag<'_>, scanner: &mut Scanner<'_>) -> bool {
         match role {
             Role::Entry => {
@@ -164,7 +164,7 @@ impl Listing {
         true
     }
 
-    /// Lists an address; `false` if there are as many as are read.
+    /// Adds an address; returns `false` if the maximum of URLs is reached.
     fn push(&mut self, url: String) -> bool {
         if self.urls.len() == URLS_MAX {
             return false;
@@ -175,13 +175,13 @@ impl Listing {
     }
 }
 
-/// The address in a value, if nothing of it is missing.
+/// Returns the address in a value, if it is complete.
 fn whole(value: Value) -> Option<String> {
     let is_whole = value.is_ended && value.is_explained;
     Some(value.text).filter(|text| !text.is_empty() && is_whole)
 }
 
-/// What an element says is an address; in Atom that of the page, not of its comments or its pictures.
+/// Returns the address in an element; in Atom only that of the page, not of comments or images.
 fn address(scanner: &mut Scanner<'_>, tag: Tag<'_>, format: Format) -> Option<Value> {
     if format != Format::Atom {
         return Some(scanner.value());
@@ -191,11 +191,11 @@ fn address(scanner: &mut Scanner<'_>, tag: Tag<'_>, format: Format) -> Option<Va
     scanner.attribute(tag, "href").filter(|_| is_page)
 }
 
-/// Year, month and day; months and days that are not given are the first.
+/// Year, month and day; a missing month or day is 1.
 type Day = (u16, u8, u8);
 
-/// The day of a date as W3C writes it, `2026`, `2026-11`, `2026-11-15`, `2026-11-15T10:00:00Z`, or as mail does,
-/// `Sun, 15 Nov 2026 10:00:00 +0100`.
+/// Parses the day of a date in the format of the W3C (`2026`, `2026-11`, `2026-11-15`, `2026-11-15T10:00:00Z`) or
+/// of mail (`Sun, 15 Nov 2026 10:00:00 +0100`).
 fn day(text: &str) -> Option<Day> {
     let words: Vec<&str> = text.split([' ', ',']).filter(|word| !word.is_empty()).take(4).collect();
     let (year, month, day) = match words[..] {

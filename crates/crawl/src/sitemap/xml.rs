@@ -1,36 +1,36 @@
 //! The tags and the text of an XML document, as far as sitemaps and feeds need them.
 //!
-//! What lives here: [`Scanner`], which goes from tag to tag, and the five entities that XML itself has. What
-//! does not: what an element means (`sitemap.rs`), and entities that a document declares: none is ever
-//! expanded, so that no document is larger than its bytes.
+//! What lives here: [`Scanner`], which goes from tag to tag, and the five entities that XML predefines. What does
+//! not: the meaning of an element (`listing.rs`), and declared entities: none is ever expanded, so no document is
+//! larger than its bytes.
 //!
-//! **Invariant.** Any text has tags, if perhaps none; every byte is looked at a bounded number of times.
+//! **Invariant.** Any text can be scanned; every byte is looked at a bounded number of times.
 //!
 //! Reference: Extensible Markup Language (XML) 1.0, fifth edition, sections 2.4 to 2.8, 3.1 and 4.1.
 
-/// Bytes of an entity, `&` and `;` included.
+/// Maximum bytes of an entity, `&` and `;` included.
 const ENTITY_BYTES_MAX: usize = 11;
 
-/// Goes through a document.
+/// Scans a document.
 #[derive(Debug)]
 pub(super) struct Scanner<'a> {
     rest: &'a str,
-    /// Whether the document declares things of its own: then an entity that is not known may be one of them.
+    /// Whether the document type has declarations: then an unknown entity may be declared there.
     declares: bool,
 }
 
-/// The beginning or the end of an element.
+/// A start tag or an end tag.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tag<'a> {
     pub(super) is_end: bool,
-    /// Of its namespace.
+    /// The prefix of its namespace.
     pub(super) prefix: &'a str,
     pub(super) name: &'a str,
     attributes: &'a str,
 }
 
 impl Tag<'_> {
-    /// Whether it is an element without anything in it, and needs no end.
+    /// Returns whether the tag is a whole, empty element.
     pub(super) fn is_empty(self) -> bool {
         self.attributes.ends_with('/')
     }
@@ -39,11 +39,11 @@ impl Tag<'_> {
 /// The text of an element.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Value {
-    /// Without the blanks around it, entities undone.
+    /// Trimmed, with entities decoded.
     pub(super) text: String,
-    /// Whether an end tag follows: then nothing of it is missing.
+    /// Whether an end tag follows, so that the text is complete.
     pub(super) is_ended: bool,
-    /// Whether it has no entity that only a declaration of the document could explain.
+    /// Whether all of its entities are known.
     pub(super) is_explained: bool,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Scanner<'a> {
         Scanner { rest: text, declares: false }
     }
 
-    /// The next tag; comments, instructions, declarations and text are passed over.
+    /// Returns the next tag; skips comments, instructions, declarations and text.
     pub(super) fn next_tag(&mut self) -> Option<Tag<'a>> {
         loop {
             self.rest = &self.rest[self.rest.find('<')?..];
@@ -70,7 +70,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Passes over what begins here if it is neither a tag nor text; `None` if that has no end.
+    /// Skips markup that is neither a tag nor text; `None` if its end is missing.
     fn pass_markup(&mut self) -> Option<bool> {
         for (start, end) in [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")] {
             if let Some(inside) = self.rest.strip_prefix(start) {
@@ -87,7 +87,7 @@ impl<'a> Scanner<'a> {
         Some(false)
     }
 
-    /// The text up to the next tag, comments left out.
+    /// Returns the text up to the next tag, without comments.
     pub(super) fn value(&mut self) -> Value {
         let (mut text, mut is_known) = (String::new(), true);
         loop {
@@ -109,7 +109,7 @@ impl<'a> Scanner<'a> {
         Value { text: text.trim().to_owned(), is_ended, is_explained }
     }
 
-    /// The value of an attribute of a tag of this document.
+    /// Returns the value of an attribute of a tag of this document.
     pub(super) fn attribute(&self, tag: Tag<'_>, wanted: &str) -> Option<Value> {
         let mut rest = tag.attributes;
         while let Some((name, after)) = rest.split_once('=') {
@@ -128,7 +128,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Where the `>` of a tag is: not in the quotes of an attribute, unless these have no end before the next tag.
+/// Finds the `>` of a tag outside of quotes. A quote that does not end before the next tag is ignored.
 fn tag_end(tag: &str) -> Option<usize> {
     let mut quote = None;
     for (at, byte) in tag.bytes().enumerate().skip(1) {
@@ -143,7 +143,7 @@ fn tag_end(tag: &str) -> Option<usize> {
     tag.find('>')
 }
 
-/// Where a declaration ends, and whether it is one of a document type that declares things itself.
+/// Finds the end of a declaration; also returns whether it is a document type with declarations of its own.
 fn declaration_end(text: &str) -> Option<(usize, bool)> {
     let (mut quote, mut declares) = (None, false);
     let (mut depth, mut at) = (0_usize, 0);
@@ -170,15 +170,14 @@ fn declaration_end(text: &str) -> Option<(usize, bool)> {
     None
 }
 
-/// Appends a text with its entities undone; one that XML itself does not have stays as it is, and the answer
-/// is `false`.
+/// Appends a text with its entities decoded. An unknown entity stays as it is, and the result is `false`.
 fn undo_entities(text: &str, out: &mut String) -> bool {
     let mut is_known = true;
     let mut rest = text;
     while let Some(at) = rest.find('&') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        // No further than an entity may be long, so that reading stays linear.
+        // Looks no further than the longest entity, so that parsing stays linear.
         let end = rest.bytes().take(ENTITY_BYTES_MAX).position(|byte| byte == b';');
         let entity = end.map(|end| &rest[1..end]);
         if let Some((letter, entity)) = entity.and_then(|entity| Some((letter(entity)?, entity))) {
@@ -194,7 +193,7 @@ fn undo_entities(text: &str, out: &mut String) -> bool {
     is_known
 }
 
-/// The letter that an entity stands for.
+/// Returns the character of an entity.
 fn letter(entity: &str) -> Option<char> {
     match entity {
         "amp" => Some('&'),
