@@ -220,7 +220,7 @@ impl Answers {
         None
     }
 
-    /// Returns whether a URL was offered to the sieve. Such a link needs no further checks.
+    /// Returns whether a URL was offered to the sieve. No further checks are needed then.
     fn was_offered(&self, url: &str) -> bool {
         self.recent.as_ref().is_some_and(|recent| recent.has(signature(url.as_bytes())))
     }

@@ -20,7 +20,7 @@ pub enum CrawlError {
     Config {
         /// The key, as in the file.
         key: &'static str,
-        /// What is wrong with the value, and what to write instead.
+        /// The error in the value, and what to write instead.
         why: String,
     },
     /// An entry of `auth` is invalid.
@@ -28,7 +28,7 @@ pub enum CrawlError {
     Auth {
         /// The number of the entry, from 1.
         number: usize,
-        /// What is wrong with the entry, and what to write instead.
+        /// The error in the entry, and what to write instead.
         why: String,
     },
     /// The crawl has no contact. Site owners must be able to reach the operator of a crawler.

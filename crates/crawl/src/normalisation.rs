@@ -162,8 +162,8 @@ fn with_plain_escapes(mut url: Url) -> Url {
     url
 }
 
-/// The text without escapes of letters that need none; `None` if it has no such escape. The rest of one escape may
-/// become part of another, `%%374`, so it is read again.
+/// Decodes the escapes of unreserved characters; `None` if nothing changes. Decoding can complete another escape,
+/// as in `%%374`, so the end is checked again.
 fn undo_escapes(text: &str) -> Option<String> {
     if !text.contains('%') {
         return None;
@@ -180,7 +180,7 @@ fn undo_escapes(text: &str) -> Option<String> {
     Some(upper_case_escapes(&plain).into_owned())
 }
 
-/// The letter that needs no escape and whose escape is at the end.
+/// Returns the unreserved character whose escape is at the end.
 fn escaped_at_end(bytes: &[u8]) -> Option<u8> {
     let &[b'%', high, low] = bytes.last_chunk()? else { return None };
     let digit = |byte: u8| char::from(byte).to_digit(16);
@@ -190,7 +190,7 @@ fn escaped_at_end(bytes: &[u8]) -> Option<u8> {
     is_unreserved.then_some(letter)
 }
 
-/// A path in which every `%` begins a byte; `None` if it is one.
+/// Escapes every `%` of a path that begins no escape; `None` if nothing changes.
 fn with_whole_bytes(path: &str) -> Option<String> {
     let begins_byte = |at: usize| {
         let digits = path.as_bytes().get(at + 1..at + 3);
@@ -207,7 +207,7 @@ fn with_whole_bytes(path: &str) -> Option<String> {
     (copied > 0).then(|| whole + &path[copied..])
 }
 
-/// Whether the path of a URL carries a session id, which makes a new URL of every visit.
+/// Returns whether the path has a session id, which makes a new URL of every visit.
 pub(crate) fn session_in_path(url: &Url) -> bool {
     url.path().contains([';', '('])
         && url
@@ -226,7 +226,7 @@ fn is_tracking_name(name: &str) -> bool {
     TRACKING_NAMES.contains(&name.as_str()) || name.starts_with("utm_")
 }
 
-/// A segment without its parameters that are session ids: `a;jsessionid=1;b=2` is `a;b=2`.
+/// Removes session ids from the parameters of a segment: `a;jsessionid=1;b=2` is `a;b=2`.
 fn without_session(segment: &str) -> String {
     let is_session =
         |part: &str| part.split_once('=').is_some_and(|(name, _)| is_session_name(name));
@@ -239,7 +239,7 @@ fn without_session(segment: &str) -> String {
     kept
 }
 
-/// `(S(abc))`, as ASP.NET writes it.
+/// Returns whether a segment is a session id as ASP.NET writes it, such as `(S(abc))`.
 fn is_session_segment(segment: &str) -> bool {
     segment.strip_prefix("(S(").is_some_and(|rest| rest.ends_with("))"))
         || segment.starts_with("(X(1)S(") && segment.ends_with("))")

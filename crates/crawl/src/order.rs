@@ -42,11 +42,11 @@ pub struct Waiting {
     pub refused: bool,
     /// Whether the request is conditional.
     pub manner: Manner,
-    /// What earlier runs know of its failures.
+    /// Its failures in earlier runs.
     pub repute: Repute,
 }
 
-/// What earlier runs know of the failures of a page.
+/// The failures of a page in earlier runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Repute {
     /// None are known, or it failed before its host gave another page a good answer.

@@ -5,8 +5,7 @@
 //! parses the markup. What does not: finding them (robots.txt names them), and whether their URLs are wanted.
 //!
 //! **Invariant.** Parsing never fails; any bytes are a sitemap, possibly an empty one. At most [`URLS_MAX`] URLs
-//! come out, those changed last first. Parsing is linear in the bytes. Of a truncated file only whole URLs count,
-//! and the file is marked.
+//! come out, those changed last first. Parsing is linear in the bytes. A truncated file is marked, and only its whole URLs count.
 //!
 //! Reference: sitemaps.org, protocol 0.9; RSS 2.0 and 1.0; Atom 1.0 (RFC 4287) and 0.3.
 

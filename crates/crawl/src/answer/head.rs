@@ -3,8 +3,7 @@
 //! What lives here: the purpose of a request, the meaning of a status, and Retry-After. What does not: the body
 //! (`answer.rs`).
 //!
-//! **Invariant.** Every result follows from the head alone, so it is the same for a live and for an archived
-//! answer.
+//! **Invariant.** Every result follows from the head alone, so a live and an archived answer give the same result.
 //!
 //! Reference: RFC 9110, sections 10.2.3 (Retry-After) and 15 (statuses).
 

@@ -1,11 +1,11 @@
-//! The body of an answer as it comes, and room for those that are long.
+//! The body of an answer as it arrives, and permits for long bodies.
 //!
-//! What lives here: [`Body`], which reads up to a limit and may be told to read on, and [`Room`], without which
-//! nobody reads on. What does not: which limits there are (`fetch/mod.rs`).
+//! What lives here: [`Body`], which reads up to a limit and can continue later, and [`Room`], whose permit is
+//! needed to continue. What does not: the limits (`fetch/mod.rs`).
 //!
-//! **Invariant.** A body holds no more bytes than it was told to read, and a frame of HTTP more. No more than [`LONG_MAX`] answers have room at
-//! a time, from the moment that they are read on until they have been archived and read. One that breaks off is
-//! none.
+//! **Invariant.** A body holds at most the requested bytes and one more frame. At most [`LONG_MAX`] answers have a
+//! permit, from the time they are read until they have been archived and parsed. A body that breaks off is an
+//! error.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,10 +20,10 @@ use crate::outcome::{Failure, FailureKind};
 
 use super::protocol;
 
-/// How many answers may be longer than a page at a time.
+/// Maximum number of answers longer than a page at a time.
 pub(super) const LONG_MAX: usize = 4;
 
-/// Room for the answers that are longer than a page.
+/// Permits for answers that are longer than a page.
 pub(super) struct Room(Arc<Semaphore>);
 
 impl Room {
@@ -31,8 +31,7 @@ impl Room {
         Room(Arc::new(Semaphore::new(LONG_MAX)))
     }
 
-    /// Waits for room, no longer than `patience`: whoever has it may be slow. It is given back when what comes of this
-    /// is dropped.
+    /// Waits for a permit, at most `patience`, since its holder may be slow. Dropping the permit releases it.
     pub(super) async fn take(&self, patience: Duration) -> Result<OwnedSemaphorePermit, Failure> {
         let taken = timeout(patience, Arc::clone(&self.0).acquire_owned()).await;
         let taken = taken.ok().and_then(Result::ok);
@@ -42,30 +41,30 @@ impl Room {
     }
 }
 
-/// A body, as far as it has come.
+/// A body, as far as it has arrived.
 pub(super) struct Body {
     incoming: Incoming,
-    /// How long its head says that it is.
+    /// The length by its head.
     promised: Option<usize>,
     is_http2: bool,
-    /// The first piece: a body that comes in one is not copied.
+    /// The first piece: a body of one piece is not copied.
     first: Bytes,
     /// All pieces, if there are several.
     bytes: Vec<u8>,
-    /// What has come and was not to be read yet.
+    /// Received bytes beyond the limit so far.
     beyond: Bytes,
 }
 
 impl Body {
     pub(super) fn new(incoming: Incoming, is_bodiless: bool, is_http2: bool) -> Body {
-        // Answers without a body may tell how long it would have been.
+        // An answer without a body may still have a length in its head.
         let promised = incoming.size_hint().exact().filter(|_| !is_bodiless);
         let promised = promised.and_then(|bytes| usize::try_from(bytes).ok());
         let (first, bytes, beyond) = (Bytes::new(), Vec::new(), Bytes::new());
         Body { incoming, promised, is_http2, first, bytes, beyond }
     }
 
-    /// Reads on until there are so many bytes in all; whether there are more.
+    /// Reads on until there are `bytes_max` bytes in all; returns whether there are more.
     pub(super) async fn read(&mut self, bytes_max: usize) -> Result<bool, Failure> {
         loop {
             let room = bytes_max.saturating_sub(self.so_far().len());
@@ -75,12 +74,12 @@ impl Body {
                 return Ok(true);
             }
             let Some(frame) = self.incoming.frame().await else { break };
-            // Else it is trailers.
+            // Otherwise it is a frame of trailers.
             if let Ok(data) = frame.map_err(|error| protocol(&error))?.into_data() {
                 self.beyond = data;
             }
         }
-        // A server may end a stream of HTTP/2 without an error before all of its body has come.
+        // A server may end an HTTP/2 stream without an error before the whole body has come.
         let len = self.so_far().len();
         let is_short = self.promised.is_some_and(|promised| len < promised);
         if is_short || self.is_http2 && !self.incoming.is_end_stream() {
@@ -97,7 +96,7 @@ impl Body {
         } else if !data.is_empty() {
             if self.bytes.is_empty() {
                 let len = self.first.len() + data.len();
-                // No more than twice what has come is believed.
+                // The announced length is trusted up to twice what has arrived.
                 self.bytes.reserve(self.promised.unwrap_or(len).clamp(len, 2 * len));
                 self.bytes.extend_from_slice(&self.first);
             }
@@ -105,7 +104,7 @@ impl Body {
         }
     }
 
-    /// What was read.
+    /// The bytes read so far.
     pub(super) fn so_far(&self) -> &[u8] {
         if self.bytes.is_empty() { &self.first } else { &self.bytes }
     }

@@ -1,13 +1,12 @@
-//! Connections: TCP, TLS and the choice between HTTP/1.1 and HTTP/2 (P4).
+//! Connections: TCP, TLS and the choice between HTTP/1.1 and HTTP/2.
 //!
-//! What lives here: [`Connector`], which opens a connection to an address, and [`Sender`], the end
-//! of it that takes requests. HTTP/2 is spoken where the server chooses it in the TLS handshake
-//! (ALPN), never without TLS. What does not: timeouts, what is sent, and what becomes of the answer; whom TLS
-//! trusts (`trust.rs`).
+//! What lives here: [`Connector`], which opens a connection to an address, and [`Sender`], its end that takes
+//! requests. HTTP/2 is used where the server chooses it in the TLS handshake (ALPN), never without TLS. What does
+//! not: timeouts, requests and answers (`mod.rs`), and trusted certificates (`trust.rs`).
 //!
-//! **Invariant.** A connection goes to the address it is opened with; over TLS only if the server has
-//! a certificate for the name, signed by an authority of the browsers or of `tls_roots`. With its [`Sender`] a
-//! connection ends, whatever the server does.
+//! **Invariant.** A connection goes to the address it is opened with. Over TLS, the server must have a certificate
+//! for the name, signed by an authority of the browsers or of `tls_roots`. A connection ends with its [`Sender`],
+//! whatever the server does.
 //!
 //! Reference: M. Thomson, C. Benfield, RFC 9113, 2022; S. Friedl et al., RFC 7301, 2014.
 
@@ -42,24 +41,24 @@ use crate::site::Site;
 const HTTP1: &[u8] = b"http/1.1";
 const HTTP2: &[u8] = b"h2";
 
-/// Header lines of an answer.
+/// Maximum number of header lines of an answer.
 const HEADERS_MAX: usize = 256;
 
-/// How much of a body an HTTP/2 server may send ahead of us.
+/// How many bytes of a body an HTTP/2 server may send before they are read.
 const WINDOW_BYTES: u32 = 1 << 20;
 
 type Ask = Request<Empty<Bytes>>;
 
-/// Sites of which it is remembered that they want HTTP/1.1 after all.
+/// Maximum number of sites that are remembered as HTTP/1.1 only.
 const HTTP1_SITES_MAX: usize = 10_000;
 
-/// Where requests are put in.
+/// The end of a connection that takes requests.
 pub(super) enum Sender {
     Http1 { sender: http1::SendRequest<Empty<Bytes>>, heard: Arc<AtomicU64> },
     Http2 { sender: http2::SendRequest<Empty<Bytes>>, _tied: Tied },
 }
 
-/// The tasks that an HTTP/2 connection runs in.
+/// The tasks of an HTTP/2 connection.
 #[derive(Clone, Default)]
 struct Tasks(Arc<Mutex<Vec<AbortHandle>>>);
 
@@ -75,7 +74,7 @@ where
     }
 }
 
-/// Ends the tasks when it goes: left to themselves, they end when the server likes.
+/// Aborts the tasks when dropped; otherwise the server would decide when they end.
 pub(super) struct Tied(Tasks);
 
 impl Drop for Tied {
@@ -94,7 +93,8 @@ impl Sender {
         }
     }
 
-    /// How many bytes have come so far; over HTTP/2 the server says by itself what it has seen.
+    /// Returns the number of bytes received so far; `None` over HTTP/2, where the server reports what it has
+    /// processed.
     pub(super) fn heard(&self) -> Option<u64> {
         match self {
             Sender::Http1 { heard, .. } => Some(heard.load(Ordering::Relaxed)),
@@ -120,7 +120,7 @@ impl Sender {
 /// Opens connections.
 pub(super) struct Connector {
     tls: TlsConnector,
-    /// The same, but HTTP/2 is not offered.
+    /// The same configuration without HTTP/2.
     http1_tls: TlsConnector,
     http1_sites: Mutex<BTreeSet<Box<str>>>,
     head_bytes_max: usize,
@@ -139,7 +139,7 @@ impl Connector {
         })
     }
 
-    /// Takes note that a site wants HTTP/1.1, although it offers HTTP/2.
+    /// Remembers that a site requires HTTP/1.1, although it offers HTTP/2.
     pub(super) fn without_http2(&self, site: &Site) {
         let mut sites = self.http1_sites.lock().unwrap_or_else(PoisonError::into_inner);
         if sites.len() >= HTTP1_SITES_MAX {
@@ -160,7 +160,7 @@ impl Connector {
             Err(error) if is_exhausted(&error) => return Err(Hitch::NoDescriptor(error)),
             stream => stream.map_err(no_connection)?,
         };
-        // Without it a request may wait for an acknowledgement; if it cannot be set, it waits.
+        // Without it a request may wait for an acknowledgement. A failure to set it is harmless.
         let _ = stream.set_nodelay(true);
         if !site.is_tls() {
             return Ok(self.http1(stream).await?);
@@ -169,7 +169,7 @@ impl Connector {
         let name = ServerName::try_from(site.host().to_owned())
             .map_err(|error| insecure(error.to_string()))?;
         let stream = self.tls_for(site).connect(name, stream).await.map_err(|error| {
-            // A certificate will not change, a broken connection may.
+            // An invalid certificate is permanent, a broken connection is not.
             let of_tls = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
             of_tls.map(trust::in_words).map_or_else(|| no_connection(error), insecure)
         })?;
@@ -188,7 +188,7 @@ impl Connector {
         let (sender, connection) = http1::Builder::new()
             .max_buf_size(self.head_bytes_max)
             .max_headers(HEADERS_MAX)
-            // Requests are one short piece.
+            // A request is one short piece.
             .writev(false)
             .allow_spaces_after_header_name_in_responses(true)
             .allow_obsolete_multiline_headers_in_responses(true)
@@ -197,7 +197,7 @@ impl Connector {
             .await
             .map_err(|error| protocol(&error))?;
         tokio::spawn(async {
-            // The request tells what went wrong.
+            // The request reports the error.
             let _ = connection.await;
         });
         Ok(Sender::Http1 { sender, heard })

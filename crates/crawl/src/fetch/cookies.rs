@@ -1,10 +1,10 @@
-//! Cookies that a person gives the crawl, in a file of Netscape's format.
+//! Cookies of the user, from a file in Netscape's format.
 //!
-//! What lives here: reading the file, and which cookies belong to a request. What does not: cookies that servers
+//! What lives here: reading the file, and choosing the cookies of a request. What does not: cookies that servers
 //! set; a crawl keeps none.
 //!
-//! **Invariant.** A cookie goes to its host and path, over TLS only if it is marked secure, until it expires; one
-//! for a whole domain goes nowhere if strangers share that domain.
+//! **Invariant.** A cookie is sent only to its host and path, over TLS only if it is secure, until it expires. A
+//! cookie for a domain under which strangers have hosts is never sent.
 //!
 //! Reference: A. Barth, RFC 6265 §5.1.3, §5.1.4, §5.3 and §5.4, 2011.
 
@@ -24,7 +24,7 @@ use crate::site::Site;
 pub(super) struct Cookie {
     domain: String,
     subdomains: bool,
-    /// Whether its domain is one below which anybody may have a host: then it goes nowhere.
+    /// Whether anybody can have a host under its domain: then it is never sent.
     is_of_strangers: bool,
     path: String,
     secure: bool,
@@ -34,7 +34,7 @@ pub(super) struct Cookie {
 }
 
 impl Cookie {
-    /// Whether it goes with a request.
+    /// Returns whether it is sent with a request.
     pub(super) fn matches(&self, site: &Site, path: &str, now_s: i64) -> bool {
         let host = site.host();
         let above = host.strip_suffix(self.domain.as_str());
@@ -54,12 +54,12 @@ impl Cookie {
         is_host && is_path && is_alive && is_safe
     }
 
-    /// Name and value, as they are sent.
+    /// Returns name and value, as they are sent.
     pub(super) fn pair(&self) -> &str {
         &self.pair
     }
 
-    /// Why it goes nowhere, if that is so.
+    /// Returns why it is never sent, if that is so.
     pub(super) fn remark(&self) -> Option<String> {
         self.is_of_strangers.then(|| {
             format!(
@@ -69,8 +69,8 @@ impl Cookie {
         })
     }
 
-    /// Reads a line of Netscape's format: domain, whether its subdomains too, path, whether secure,
-    /// when it expires, name and value, with tabs between them; or what is wrong with it, without the value.
+    /// Parses a line of Netscape's format: domain, whether subdomains are included, path, whether it is secure,
+    /// expiry, name and value, separated by tabs. An error never has the value.
     fn parse(line: &str) -> Result<Cookie, String> {
         let fields: Vec<&str> = line.split('\t').collect();
         let &[domain, subdomains, path, secure, expires, name, value] = fields.as_slice() else {
@@ -91,7 +91,7 @@ impl Cookie {
             return Err("its third field must be a path, which begins with a slash".to_owned());
         }
         let secure = flag("fourth", secure)?;
-        // Some tools write parts of seconds.
+        // Some tools write fractions of seconds.
         let (whole, part) = expires.split_once('.').unwrap_or((expires, ""));
         let expires_s =
             whole.parse().ok().filter(|_| part.bytes().all(|byte| byte.is_ascii_digit()));
@@ -116,14 +116,14 @@ impl Cookie {
     }
 }
 
-/// Whether below a name there are the hosts of people who do not know each other, as below `co.uk`.
+/// Returns whether strangers can have hosts under a name, as under `co.uk`.
 pub(super) fn is_shared(name: &str) -> bool {
     let url = format!("http://{name}/");
     let is_address = name.parse::<IpAddr>().is_ok();
     !is_address && Url::parse(&url).is_ok_and(|url| page::registered_domain(&url).is_none())
 }
 
-/// The cookies of a file, those with longer paths first, as they are sent.
+/// Reads the cookies of a file, those with longer paths first.
 pub(super) fn read_cookies(path: &Path) -> Result<Vec<Cookie>, CrawlError> {
     let wrong = |why: String| CrawlError::Config { key: "cookies_file", why };
     let bytes = read_named(path).map_err(wrong)?;
@@ -206,7 +206,7 @@ mod tests {
         }
     }
 
-    /// A file of any bytes has cookies, or is refused with its name, and a value stands in no message.
+    /// Any bytes are cookies or an error that names the file; no value is in a message.
     #[test]
     fn any_bytes_are_cookies_or_refused() {
         const PARTS: [&[u8]; 18] = [

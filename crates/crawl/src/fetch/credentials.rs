@@ -1,12 +1,11 @@
-//! What hosts are told besides the request: headers, basic authentication, cookies.
+//! Credentials: headers, basic authentication and cookies for some hosts.
 //!
-//! What lives here: [`Credentials`], read once from the configuration and the cookies file, which of them
-//! belong to a request, and what is said of those that go to nobody. What does not: what a cookie is
-//! (`cookies.rs`).
+//! What lives here: [`Credentials`], read once from the configuration and the cookies file, the choice for a
+//! request, and a warning about those that are never sent. What does not: the cookies themselves (`cookies.rs`).
 //!
-//! **Invariant.** What is meant for a host goes to no other, whatever redirects there, and to no other
-//! scheme or port of it; in the clear only where the rule says `http://`. The values are not written to the
-//! archive, and no message repeats them.
+//! **Invariant.** Credentials for a host go to no other host, also after a redirect, and to no other scheme or
+//! port of it. They are sent in the clear only if the rule says `http://`. Their values are neither in the archive
+//! nor in a message.
 //!
 //! Reference: J. Reschke, RFC 7617, 2015.
 
@@ -25,7 +24,7 @@ use crate::error::CrawlError;
 use crate::seeds::{SITEMAP_PREFIX, read_seeds};
 use crate::site::Site;
 
-/// Headers that the crawler itself answers for.
+/// Headers that the crawler sets itself.
 const OWN_HEADERS: [&str; 10] = [
     "accept-encoding",
     "connection",
@@ -41,7 +40,7 @@ const OWN_HEADERS: [&str; 10] = [
 
 type Header = (HeaderName, HeaderValue);
 
-/// All that may be told to some host.
+/// All configured credentials.
 #[derive(Debug, Default)]
 pub(crate) struct Credentials {
     rules: Vec<Rule>,
@@ -55,24 +54,24 @@ struct Rule {
     headers: Vec<Header>,
 }
 
-/// Which sites a rule is for.
+/// The sites of a rule.
 #[derive(Debug, PartialEq, Eq)]
 enum Hosts {
-    /// Every one: what the key `headers` says.
+    /// All sites, for the key `headers`.
     Every,
-    /// Those with this scheme and port, and such a name.
+    /// Sites with this scheme and port, and a matching name.
     Some { is_tls: bool, port: u16, names: Names },
 }
 
 #[derive(Debug, PartialEq, Eq)]
 enum Names {
     One(String),
-    /// All hosts that end so, with the dot.
+    /// All hosts with this suffix, which begins with a dot.
     Below(String),
 }
 
 impl Credentials {
-    /// What the configuration says; the cookies file is read.
+    /// Reads the configuration and the cookies file.
     pub(crate) fn new(config: &Config) -> Result<Credentials, CrawlError> {
         let mut credentials = Credentials { rules: rules(config)?, cookies: Vec::new() };
         let path = &config.cookies_file;
@@ -82,12 +81,12 @@ impl Credentials {
         Ok(credentials)
     }
 
-    /// Whether the configuration can be obeyed; no file is read.
+    /// Checks the configuration; reads no files.
     pub(crate) fn check(config: &Config) -> Result<(), CrawlError> {
         rules(config).map(|_| ())
     }
 
-    /// Adds what belongs to a request; the names of what was added.
+    /// Adds the credentials of a request; returns the names of the added headers.
     pub(crate) fn add(
         &self,
         site: &Site,
@@ -108,7 +107,7 @@ impl Credentials {
         if pairs.is_empty() {
             return added;
         }
-        // A rule may have cookies of its own; they go first, in the one header that there may be.
+        // A rule may have cookies of its own; they come first in the one header that is allowed.
         let own = headers.get(COOKIE).and_then(|own| own.to_str().ok()).map(str::to_owned);
         let all: Vec<&str> = own.as_deref().into_iter().chain(pairs).collect();
         if let Some(value) = secret(&all.join("; ")) {
@@ -122,7 +121,8 @@ impl Credentials {
 }
 
 impl Credentials {
-    /// What is said of an `Authorization` for every host that some hosts do not get, since they have their own.
+    /// Returns a warning about an `Authorization` for every host that some hosts do not get, since they have their
+    /// own.
     fn beaten(&self) -> Option<String> {
         let has = |rule: &&Rule| rule.headers.iter().any(|(name, _)| name == AUTHORIZATION);
         let (every, some): (Vec<&Rule>, Vec<&Rule>) =
@@ -138,8 +138,8 @@ impl Credentials {
 }
 
 impl Hosts {
-    /// Reads what `auth` calls a host: a name, or `*.` and a name below which nobody else has hosts, perhaps with a
-    /// scheme before and a port after it. Without a scheme it means https. A dot at the end of a name says nothing.
+    /// Parses a host of `auth`: a name, or `*.` and a domain of one owner, with an optional scheme and port.
+    /// Without a scheme it means https. A dot at the end of a name is ignored.
     fn parse(pattern: &str) -> Option<Hosts> {
         let (scheme, rest) = pattern.split_once("://").unwrap_or(("https", pattern));
         let scheme = scheme.to_ascii_lowercase();
@@ -166,7 +166,7 @@ impl Hosts {
         Some(Hosts::Some { is_tls, port, names })
     }
 
-    /// Whether it names the host, but another scheme or port.
+    /// Returns whether it names the host, but another scheme or port.
     fn misses(&self, site: &Site) -> bool {
         let is_named = match self {
             Hosts::Every => false,
@@ -185,7 +185,7 @@ impl Hosts {
     }
 }
 
-/// The scheme and the port.
+/// Formats the scheme and the port.
 impl fmt::Display for Hosts {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -197,7 +197,7 @@ impl fmt::Display for Hosts {
     }
 }
 
-/// Whether what stands before a colon is the beginning of an IPv6 address.
+/// Returns whether the text before a colon is the beginning of an IPv6 address.
 fn is_half(host: &str) -> bool {
     host.starts_with('[') && !host.ends_with(']')
 }
@@ -227,7 +227,7 @@ fn rules(config: &Config) -> Result<Vec<Rule>, CrawlError> {
     Ok(rules)
 }
 
-/// Refuses a header that another entry of `auth` has for the same hosts, however they are spelt: only one can be sent.
+/// Refuses a header that another entry of `auth` has for the same hosts: only one can be sent.
 fn check_twice(rule: &Rule, others: &[Rule]) -> Result<(), String> {
     let same = others.iter().filter(|other| other.hosts == rule.hosts);
     let mut names = same.flat_map(|other| &other.headers).map(|(name, _)| name);
@@ -239,9 +239,9 @@ fn check_twice(rule: &Rule, others: &[Rule]) -> Result<(), String> {
     }
 }
 
-/// What an entry of `auth` says; or what is wrong with it, without its secrets.
+/// Parses an entry of `auth`; an error never has its secrets.
 fn rule(auth: &HostAuth) -> Result<Rule, String> {
-    // What stands before an `@` may be a password.
+    // The text before an `@` may be a password.
     let host = auth.host.rsplit('@').next().unwrap_or_default();
     let hosts = Hosts::parse(&auth.host).ok_or_else(|| {
         let and = if host == auth.host { "" } else { " with a user before it" };
@@ -290,16 +290,15 @@ fn headers(table: &BTreeMap<String, String>) -> Result<Vec<Header>, String> {
     Ok(headers)
 }
 
-/// A value that no table of an HTTP/2 connection keeps.
+/// Returns a header value that HTTP/2 does not put into its compression tables.
 pub(super) fn secret(text: &str) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_str(text).ok()?;
     value.set_sensitive(true);
     Some(value)
 }
 
-/// Passwords and cookies that are not sent though somebody may mean them to be, each in a sentence for people:
-/// by the configuration, the seeds given now, and those of earlier runs in `frontier`. What holds for several hosts
-/// or seeds is said once.
+/// Returns warnings about passwords and cookies that are never sent. They follow from the configuration, the given
+/// seeds, and the seeds of earlier runs in `frontier`. Each warning appears once.
 pub fn unsent_credentials(
     config: &Config,
     frontier: &Path,
@@ -311,7 +310,7 @@ pub fn unsent_credentials(
     let mut with_password = BTreeSet::new();
     for seed in seeds {
         let seed = seed.strip_prefix(SITEMAP_PREFIX).unwrap_or(seed);
-        // What is no address is told when the crawl begins.
+        // An invalid address is reported when the crawl begins.
         let Ok(url) = read_address(seed, &Limits::default()) else { continue };
         let after = seed.split_once("://").map_or("", |(_, after)| after);
         if after.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('@')) {
@@ -336,8 +335,8 @@ pub fn unsent_credentials(
     Ok(unsent)
 }
 
-/// The rules that have the name of a site, but not its scheme or port, where no other rule has all of them; one
-/// sentence for each rule.
+/// Returns a warning for each rule that matches the name of a site, but not its scheme or port, if no other rule
+/// matches the site.
 fn missed(config: &Config, sites: &[Site]) -> Vec<String> {
     let rules = config.auth.iter().filter_map(|auth| Some((auth, Hosts::parse(&auth.host)?)));
     let rules: Vec<_> = rules.collect();
@@ -370,7 +369,7 @@ mod tests {
 
     use super::*;
 
-    /// What is sent with a request: names and values.
+    /// Returns the names and values that are sent with a request.
     fn sent(credentials: &Credentials, url: &str) -> Vec<String> {
         let (site, path) = Site::split(url).expect("a URL");
         let mut headers = HeaderMap::new();

@@ -1,10 +1,8 @@
-//! Whether a server has said anything.
+//! A counter of the bytes that a server has sent.
 //!
-//! What lives here: [`Heard`], a stream that counts the bytes it has read. A connection that was kept may be closed by the
-//! server while a request is on its way; by that the request is unseen if no byte of an answer has come. What does not:
-//! what follows (`mod.rs`).
-//!
-//! **Invariant.** What is read and written is what the stream within reads and writes.
+//! What lives here: [`Heard`], a stream that counts the bytes read. A server may close a kept connection while a
+//! request is on its way. If no byte of an answer has come, the server has not processed the request. What does
+//! not: retrying it (`mod.rs`).
 //!
 //! Reference: R. Fielding, M. Nottingham, J. Reschke, RFC 9112, 2022, section 9.3.1.
 
@@ -16,7 +14,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A stream, and how many bytes it has read.
+/// A stream, and the number of bytes read from it.
 pub(super) struct Heard<S> {
     stream: S,
     bytes: Arc<AtomicU64>,
@@ -27,7 +25,7 @@ impl<S> Heard<S> {
         Heard { stream, bytes: Arc::default() }
     }
 
-    /// How many bytes it has read, for whoever has no more of it.
+    /// Returns the shared counter of bytes read.
     pub(super) fn bytes(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.bytes)
     }

@@ -1,16 +1,19 @@
 //! Fetching: one request, one answer or one failure.
 //!
-//! What lives here: [`Fetcher`], the HTTP client with its timeouts and limits. `names.rs` finds addresses,
-//! `connect.rs` opens connections, `body.rs` reads what comes of them, `trust.rs` knows which certificates to
-//! accept, `pool.rs` keeps connections between the visits of a site, `heard.rs` knows whether anything came by one, `credentials.rs` and `cookies.rs` know what
-//! hosts are told besides the request, `named.rs` reads the files that the configuration names. What does not: when, where and why to fetch, and what becomes of an answer.
+//! What lives here: [`Fetcher`], the HTTP client with its timeouts and limits.
 //!
-//! **Invariant.** A visit ends within the sum of its timeouts, but for the want of descriptors; with at most
-//! `body_bytes_max` bytes of body, or of a sitemap `sitemap_bytes_max` if there is room for a long one, and
-//! `head_bytes_max` of head in memory. A visit is one request: a second one
-//! is made only where the first never left this machine; one that met a kept connection being closed counts as refused
-//! unseen. A body that breaks off is none. A connection goes to
-//! the address that the visit names, and nowhere else.
+//! - `names.rs` resolves names, `connect.rs` opens connections, `trust.rs` has the trusted certificates.
+//! - `body.rs` reads bodies, `heard.rs` counts received bytes, `pool.rs` keeps idle connections.
+//! - `credentials.rs` and `cookies.rs` add secrets to a request, `named.rs` reads the files that the configuration
+//!   names.
+//!
+//! What does not: when, where and why to fetch, and what becomes of an answer.
+//!
+//! **Invariant.** A visit ends within the sum of its timeouts, except for waits for descriptors. It holds at most
+//! `head_bytes_max` of head and `body_bytes_max` of body in memory, or `sitemap_bytes_max` of a sitemap with a
+//! permit for a long one. A visit is one request; a second one is sent only if the first never left this machine.
+//! A request on a kept connection that was being closed counts as refused unprocessed. A body that breaks off is
+//! an error. A connection goes only to the address that the visit names.
 
 mod body;
 mod connect;
@@ -59,64 +62,64 @@ pub use credentials::unsent_credentials;
 use names::Names;
 use pool::Pool;
 
-/// What is asked for: pages before anything else.
+/// The accepted types: pages before anything else.
 pub(crate) const ACCEPTED: &str = "text/html,application/xhtml+xml,text/*;q=0.9,*/*;q=0.1";
 
-/// The one coding that is undone here.
+/// The only content coding that is decoded here.
 pub(crate) const CODING: &str = "gzip";
 
-/// What a server sent.
+/// The answer of a server.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status_line: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// Whether there was more of the body.
+    /// Whether the body was longer than the limit.
     pub(crate) is_truncated: bool,
-    /// Whether it came by HTTP/2.
+    /// Whether it came over HTTP/2.
     pub(crate) is_http2: bool,
-    /// How long it took, from the moment of its record on.
+    /// Time from the date of its record to the answer.
     pub(crate) took_ms: u32,
-    /// Headers of the request whose values are nobody's business.
+    /// Headers of the request with secret values.
     pub(crate) secrets: Vec<HeaderName>,
     #[expect(dead_code, reason = "it is given back when the answer is dropped")]
     room: Option<OwnedSemaphorePermit>,
 }
 
 impl Answer {
-    /// The fields as they came.
+    /// Returns the header fields as received.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
     }
 
-    /// The answer as it will be read from the archive.
+    /// Returns the answer as it will be read from the archive.
     pub(crate) fn http(&self) -> Result<HttpResponse<'_>, ArchiveError> {
         archive::http_response(&self.status_line, self.fields(), &self.body)
     }
 
-    /// The status; 0 if the line has none.
+    /// Returns the status; 0 if the line has none.
     pub(crate) fn status(&self) -> u16 {
         let status = self.status_line.split(' ').nth(1);
         status.and_then(|status| status.parse().ok()).unwrap_or(0)
     }
 
-    /// Keeps so many bytes of its body.
+    /// Truncates the body.
     fn truncate(&mut self, bytes_max: usize) {
         self.is_truncated |= self.body.len() > bytes_max;
         self.body.truncate(bytes_max);
     }
 }
 
-/// What a visit brought.
+/// The result of a visit.
 #[derive(Debug)]
 pub(crate) enum Catch {
     Addresses {
         addresses: Vec<IpAddr>,
         until_ms: u64,
     },
-    /// An answer to the condition, which does not tell what the page is now.
+    /// An answer to a conditional request that leaves open what the page is now.
     Inconclusive(Answer),
-    /// An answer of 304 to a request without a condition, which is none.
+    /// A 304 to an unconditional request.
     Uncalled(Answer),
     Answer(Answer),
 }
@@ -139,7 +142,7 @@ pub(crate) struct Fetched {
     pub(crate) visit: Visit,
     pub(crate) finished_ms: u64,
     pub(crate) date: Moment,
-    /// The capture that an answer is to be compared with.
+    /// The capture that an answer is compared with.
     pub(crate) earlier: Option<Earlier>,
     pub(crate) result: Result<Catch, Failure>,
 }
@@ -147,25 +150,25 @@ pub(crate) struct Fetched {
 /// Why a visit has no answer.
 #[derive(Debug)]
 enum Hitch {
-    /// It failed.
+    /// The visit failed.
     Failure(Failure),
-    /// This machine has no descriptor left for it; nothing was sent.
+    /// This machine has no free descriptor; nothing was sent.
     NoDescriptor(io::Error),
 }
 
-/// What a server has seen of a request that failed.
+/// The part of a failed request that the server has processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
     Perhaps,
     /// Nothing: the connection was closed before.
     Not,
-    /// It says itself that it has done nothing with it.
+    /// Nothing: the server says so.
     Refused(Reason),
 }
 
 impl Seen {
-    /// By RFC 9113, §8.7, a stream refused by this name is as if it had not been, and so are those after the last
-    /// that the server names when it goes away; §9.3.1 tells of servers that want HTTP/1.1.
+    /// Classifies a failure. By RFC 9113, §8.7, a stream with the error `REFUSED_STREAM` is unprocessed, and so
+    /// are streams after the last one named by GOAWAY. §9.3.1 is about servers that require HTTP/1.1.
     fn tell(is_unsent: bool, error: &hyper::Error) -> Seen {
         let cause = error.source().and_then(|cause| cause.downcast_ref::<h2::Error>());
         match cause.filter(|cause| cause.is_remote()).and_then(h2::Error::reason) {
@@ -187,7 +190,7 @@ impl From<Failure> for Hitch {
     }
 }
 
-/// The client.
+/// The HTTP client.
 pub(crate) struct Fetcher {
     clock: Arc<dyn Clock>,
     user_agent: HeaderValue,
@@ -204,7 +207,7 @@ pub(crate) struct Fetcher {
 }
 
 impl Fetcher {
-    /// One that keeps so many idle connections at most.
+    /// Creates a client that keeps at most `idle_max` idle connections.
     pub(crate) fn new(
         config: &Config,
         idle_max: usize,
@@ -228,8 +231,7 @@ impl Fetcher {
         })
     }
 
-    /// Does what a visit is for. It waits where this machine has no descriptor left; an error if that does
-    /// not help.
+    /// Makes a visit. Waits if this machine has no free descriptor; returns an error if waiting does not help.
     pub(crate) async fn visit(
         &self,
         visit: Visit,
@@ -283,9 +285,9 @@ impl Fetcher {
                     let answer = self.receive(visit, sender, response, secrets).await?;
                     return Ok(called_for(answer, visit, earlier));
                 }
-                // It was closed before it took the request.
+                // The connection was closed before it took the request.
                 Err((Seen::Not, _)) if !is_fresh => {}
-                // When it is asked again is for the frontier to say.
+                // The frontier decides when to retry.
                 Err((Seen::Refused(reason), failure)) => {
                     if reason == Reason::HTTP_1_1_REQUIRED {
                         self.connector.without_http2(&visit.site);
@@ -312,7 +314,7 @@ impl Fetcher {
             .map_err(|_| Failure::new(FailureKind::Connect, "no connection in time"))?
     }
 
-    /// The request, and the names of the headers in it that are secret.
+    /// Creates the request; also returns the names of its secret headers.
     fn request(
         &self,
         visit: &Visit,
@@ -320,7 +322,7 @@ impl Fetcher {
         earlier: Option<&Earlier>,
     ) -> Result<(Request<Empty<Bytes>>, Vec<HeaderName>), Failure> {
         let unusable = |error: &dyn Error| Failure::new(FailureKind::Protocol, error);
-        // HTTP/2 has scheme and authority beside the path, and no connection to close.
+        // An HTTP/2 request has scheme and authority beside the path, and no `Connection` header.
         let uri: Result<Uri, _> =
             if is_http2 { visit.url().parse() } else { visit.page.path.parse() };
         let mut request = Request::new(Empty::new());
@@ -344,7 +346,7 @@ impl Fetcher {
         Ok((request, secrets))
     }
 
-    /// Sends a request; if it fails, says what the server has seen of it.
+    /// Sends a request; a failure says what the server has processed of it.
     async fn send(
         &self,
         sender: &mut Sender,
@@ -377,7 +379,7 @@ impl Fetcher {
         let bytes_max = if is_robots { robots::BYTES_MAX } else { self.body_bytes_max };
         let mut until = Instant::now() + self.body_timeout;
         let mut is_truncated = read(&mut body, bytes_max, until).await?;
-        // Anybody may name any page as a sitemap.
+        // A site may name any URL as a sitemap.
         let is_sitemap =
             visit.purpose() == Purpose::Sitemap && is_sitemap(&head, &status_line, body.so_far());
         let mut room = None;
@@ -405,7 +407,7 @@ impl Fetcher {
         if is_sitemap {
             answer.truncate(self.sitemap_bytes_max);
         }
-        // Misdirected is what came by this connection.
+        // Status 421 (misdirected) means that the connection does not fit the request.
         let is_kept =
             visit.keep_alive && !is_truncated && head.status != StatusCode::MISDIRECTED_REQUEST;
         if let Some(address) = visit.address.filter(|_| is_kept) {
@@ -415,13 +417,13 @@ impl Fetcher {
     }
 }
 
-/// Reads a body up to a limit, and says whether there is more.
+/// Reads a body up to a limit; returns whether there is more.
 async fn read(body: &mut Body, bytes_max: usize, until: Instant) -> Result<bool, Failure> {
     let late = |_| Failure::new(FailureKind::Timeout, "the body does not end in time");
     timeout_at(until, body.read(bytes_max)).await.map_err(late)?
 }
 
-/// Whether an answer is a sitemap, which has a limit of its own.
+/// Returns whether an answer is a sitemap, which has its own limit.
 fn is_sitemap(head: &Parts, status_line: &str, body: &[u8]) -> bool {
     let fields = head.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
     let http = archive::http_response(status_line, fields, body);
@@ -429,9 +431,9 @@ fn is_sitemap(head: &Parts, status_line: &str, body: &[u8]) -> bool {
     head.status == StatusCode::OK && start.is_ok_and(|start| Sitemap::is_in(&start))
 }
 
-/// What an answer is to its request. One that says that nothing has changed to a request that did not ask for changes
-/// brings no page, and does not tell whether one that was there before is still the same (RFC 9110, section 15.4.5). To
-/// whoever asks for a robots.txt it says, like all that is no file and no error, that there are no rules.
+/// Classifies an answer. A 304 to an unconditional request brings no page, and does not say whether an earlier one
+/// is still valid (RFC 9110, section 15.4.5). For a robots.txt it means, like other statuses below 500, that there
+/// are no rules.
 fn called_for(answer: Answer, visit: &Visit, earlier: Option<&Earlier>) -> Catch {
     let is_asked = earlier.and_then(Earlier::condition).is_some();
     let is_robots = matches!(visit.task, Task::Robots { .. });

@@ -1,21 +1,21 @@
 //! Files that the configuration names: `tls_roots` and `cookies_file`.
 //!
-//! What lives here: reading one whole. What does not: what stands in it.
+//! What lives here: reading such a file. What does not: its format.
 //!
-//! **Invariant.** Only a regular file is opened, and no more than [`BYTES_MAX`] bytes of it are read: what has no end,
-//! or waits for a writer, is refused at once. The mark that some editors begin a text with is no part of it.
+//! **Invariant.** Only a regular file is opened, and at most [`BYTES_MAX`] bytes of it are read. An endless file
+//! or a pipe is refused at once. A byte-order mark is removed.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// Bytes of such a file: hundreds of times what the authorities of all browsers take.
+/// Maximum bytes of such a file: hundreds of times the size of all root certificates of browsers.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// What editors begin a text in UTF-8 with.
+/// The byte-order mark of UTF-8.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// All of a file, or in words why not.
+/// Reads a file in full; an error describes the reason.
 pub(super) fn read_named(path: &Path) -> Result<Vec<u8>, String> {
     let name = path.display();
     let failed = |error: io::Error| format!("{name} cannot be read: {error}");

@@ -1,13 +1,11 @@
-//! Names to addresses (W6).
+//! Name resolution.
 //!
-//! What lives here: [`Names`], an asynchronous stub resolver (hickory) over the name servers of the
-//! system or of the configuration, with `/etc/hosts`. Its cache is bounded, keeps an answer as long as
-//! the name server allows within `dns_ttl_s_max`, and that there is no such name for
-//! `dns_negative_ttl_s_max` at most. What does not: whether an address may be used (`guard.rs`);
-//! names that need no name server, which never come here.
+//! What lives here: [`Names`], an asynchronous stub resolver (hickory) over the name servers of the system or of
+//! the configuration, with `/etc/hosts`. Its cache is bounded. It keeps an answer as long as the name server
+//! allows within `dns_ttl_s_max`, and a failed lookup for at most `dns_negative_ttl_s_max`. What does not: whether
+//! an address may be used, and names that need no DNS (both in `guard.rs`).
 //!
-//! **Invariant.** An address comes with the moment from which it must be asked for again, at least
-//! `dns_ttl_s_min` away: a host cannot be made to ask without end.
+//! **Invariant.** An address is valid for at least `dns_ttl_s_min`: a host cannot cause endless lookups.
 //!
 //! Reference: P. Mockapetris, RFC 1035, 1987; M. Andrews, RFC 2308 (negative caching), 1998.
 
@@ -29,16 +27,16 @@ use crate::config::Config;
 use crate::outcome::{Failure, FailureKind};
 use crate::site::is_public;
 
-/// Addresses of a name that may be tried, one after the other.
+/// Maximum number of addresses of a name, to be tried one after the other.
 const ADDRESSES_MAX: usize = 8;
 
-/// Questions under way at once at one name server.
+/// Maximum number of concurrent lookups at one name server.
 const QUESTIONS_MAX: usize = 1024;
 
-/// What is said of a name server that does not answer.
+/// The message about a name server that does not answer.
 const SILENT: &str = "the name server does not answer";
 
-/// Finds addresses.
+/// Resolves names.
 pub(super) struct Names {
     servers: Vec<SocketAddr>,
     timeout: Duration,
@@ -46,7 +44,7 @@ pub(super) struct Names {
     ttl_max: Duration,
     negative_ttl_max: Duration,
     cached_max: u64,
-    /// Made when first needed: a crawl of this machine may do without name servers.
+    /// Created when first needed: a crawl of this machine needs no name servers.
     resolver: OnceLock<Result<TokioResolver, Failure>>,
 }
 
@@ -63,14 +61,14 @@ impl Names {
         }
     }
 
-    /// The addresses of a host, the best first, and for how long they are good.
+    /// Returns the addresses of a host, the best first, and for how long they are valid.
     pub(super) async fn resolve(&self, host: &str) -> Result<(Vec<IpAddr>, Duration), Hitch> {
         let resolver = self.resolver()?;
         let found = tokio::time::timeout(self.timeout, resolver.lookup_ip(host))
             .await
             .map_err(|_| failed(SILENT.to_owned()))?
             .map_err(|error| hitch(error, story))?;
-        // IPv4 first: not every machine has a way to IPv6.
+        // IPv4 first: not every machine has IPv6 connectivity.
         let mut addresses: Vec<IpAddr> = found.iter().collect();
         addresses.sort_by_key(|address| (!is_public(*address), address.is_ipv6()));
         addresses.truncate(ADDRESSES_MAX);
@@ -82,7 +80,7 @@ impl Names {
         Ok((addresses, ttl.clamp(self.ttl_min, self.ttl_max)))
     }
 
-    /// The resolver. That it could not be made is known from then on, unless a descriptor was wanting.
+    /// Returns the resolver. A failure to create it is permanent, unless it was a lack of descriptors.
     fn resolver(&self) -> Result<&TokioResolver, Hitch> {
         let made = match self.resolver.get() {
             Some(made) => made,
@@ -121,7 +119,7 @@ fn failed(detail: String) -> Failure {
     Failure::new(FailureKind::Dns, detail)
 }
 
-/// What an error of the resolver means, told as `story` tells it.
+/// Classifies an error of the resolver; `story` describes it.
 fn hitch(error: NetError, story: fn(&NetError) -> String) -> Hitch {
     match error {
         NetError::Io(error) if is_exhausted(&error) => {
@@ -136,7 +134,7 @@ fn cannot_ask(error: &NetError) -> String {
     format!("no name server can be asked: {error}")
 }
 
-/// What went wrong, for people: the resolver speaks of its own types.
+/// Describes an error for people.
 fn story(error: &NetError) -> String {
     match error {
         _ if error.is_nx_domain() => "there is no such name".to_owned(),

@@ -1,10 +1,10 @@
-//! Connections between the visits of a site.
+//! Idle connections between the visits of a site.
 //!
-//! What lives here: the idle ones. What does not: opening them, and whether one is worth keeping.
+//! What lives here: keeping them. What does not: opening them, and whether one is worth keeping.
 //!
-//! **Invariant.** At most one idle connection a site, at most `idle_max` in all, none idle for longer
-//! than [`IDLE_MS_MAX`]. Only connections whose last answer was read to its end are here, and one is
-//! given out for the address only that it was opened to.
+//! **Invariant.** At most one idle connection per site, at most `idle_max` in all, none idle for longer than
+//! [`IDLE_MS_MAX`]. The last answer of each was read to its end, and each is used only for the address that it was
+//! opened to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::Sender;
 
-/// Servers close idle connections after 5 to 75 seconds; one that is about to be closed is worth less
+/// Servers close idle connections after 5 to 75 seconds; a connection that is about to be closed is worth less
 /// than a new one.
 const IDLE_MS_MAX: u64 = 15_000;
 
@@ -30,7 +30,7 @@ struct Idle {
 #[derive(Default)]
 struct Inner {
     idle: BTreeMap<String, Idle>,
-    /// The same sites by age.
+    /// The sites by age.
     ages: BTreeSet<(u64, String)>,
 }
 
@@ -39,7 +39,7 @@ impl Pool {
         Pool { idle_max, inner: Mutex::default() }
     }
 
-    /// An open connection to a site, if it goes to this address.
+    /// Takes the open connection to a site, if it goes to this address.
     pub(super) fn take(&self, site: &str, to: IpAddr, now_ms: u64) -> Option<Sender> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let Idle { since_ms, address, sender } = inner.remove(site)?;
@@ -47,7 +47,7 @@ impl Pool {
         (is_fresh && address == to && !sender.is_closed()).then_some(sender)
     }
 
-    /// Closes all of them.
+    /// Closes all connections.
     pub(super) fn clear(&self) {
         *self.inner.lock().unwrap_or_else(PoisonError::into_inner) = Inner::default();
     }

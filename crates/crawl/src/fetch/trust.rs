@@ -1,10 +1,10 @@
-//! Whom TLS trusts, and what is said where that fails.
+//! Trusted certificates, and readable messages for TLS failures.
 //!
-//! What lives here: the authorities of the browsers and of `tls_roots`, and the faults of certificates in words. What
-//! does not: connections (`connect.rs`).
+//! What lives here: the root certificates of the browsers and of `tls_roots`, and descriptions of certificate
+//! errors. What does not: connections (`connect.rs`).
 //!
-//! **Invariant.** A fault of the file is told with its line. No message has the names of a programming language for
-//! the faults that people meet: unknown issuer, wrong name, wrong date, an authority in place of a server.
+//! **Invariant.** An error in the file is reported with its line. The messages for common errors have no names of
+//! Rust types: unknown issuer, wrong name, wrong date, an authority in place of a server.
 //!
 //! Reference: D. Cooper et al., RFC 5280 §6, 2008; J. Hodges, P. Saint-Andre, RFC 9525, 2023.
 
@@ -19,13 +19,13 @@ use super::named::read_named;
 use crate::config::Config;
 use crate::error::CrawlError;
 
-/// What a certificate of a PEM file begins with.
+/// The first line of a certificate in a PEM file.
 const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
-/// What to do where nobody known has signed.
+/// The advice about an unknown issuer.
 const TRUST: &str =
     "if it is yours, name a PEM file with the certificate of its authority in `tls_roots`";
 
-/// The authorities that may sign.
+/// Returns the trusted root certificates.
 pub(super) fn roots(config: &Config) -> Result<RootCertStore, CrawlError> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     if !config.tls_roots.as_os_str().is_empty() {
@@ -34,7 +34,7 @@ pub(super) fn roots(config: &Config) -> Result<RootCertStore, CrawlError> {
     Ok(roots)
 }
 
-/// Adds the authorities of a PEM file.
+/// Adds the root certificates of a PEM file.
 fn add_roots(roots: &mut RootCertStore, path: &Path) -> Result<(), CrawlError> {
     let wrong = |why: String| CrawlError::Config { key: "tls_roots", why };
     let name = path.display();
@@ -57,14 +57,14 @@ fn add_roots(roots: &mut RootCertStore, path: &Path) -> Result<(), CrawlError> {
     Ok(())
 }
 
-/// The line on which the certificate with a number begins, if there is one.
+/// Returns the line on which the certificate with this number begins.
 fn line_of(bytes: &[u8], number: usize) -> Option<usize> {
     let text = String::from_utf8_lossy(bytes);
     let begins = text.lines().enumerate().filter(|(_, line)| line.contains(BEGIN));
     begins.map(|(line, _)| line + 1).nth(number)
 }
 
-/// What is wrong with a secure connection, and what to do.
+/// Describes a TLS failure, and what to do.
 pub(super) fn in_words(error: &rustls::Error) -> String {
     let fault = match error {
         rustls::Error::InvalidCertificate(fault) => fault,
@@ -111,7 +111,7 @@ pub(super) fn in_words(error: &rustls::Error) -> String {
         CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
             "the certificate is not for servers".to_owned()
         }
-        // The library of certificates gives its own name for it and no other.
+        // The library reports this error only by its own name.
         CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
             "the certificate is that of an authority (CA:TRUE) and not of a server; the server needs one that the \
              authority has signed, and then the authority may be named in `tls_roots`"
@@ -121,7 +121,7 @@ pub(super) fn in_words(error: &rustls::Error) -> String {
     }
 }
 
-/// What broke a connection, without the advice that the library has for programmers.
+/// Describes a broken connection, without the library's advice for programmers.
 pub(super) fn of_connection(cause: &(dyn Error + 'static)) -> String {
     let text = cause.to_string();
     if text.contains("close_notify") {
@@ -131,7 +131,7 @@ pub(super) fn of_connection(cause: &(dyn Error + 'static)) -> String {
     text
 }
 
-/// The names of a certificate, which the library gives as `DnsName("localhost")`.
+/// Returns the names of a certificate, which the library formats as `DnsName("localhost")`.
 fn names(presented: &[String]) -> String {
     let bare = |name: &String| {
         let inner = name.split_once('(').and_then(|(_, inner)| inner.strip_suffix(')'));

@@ -1,14 +1,13 @@
-//! How far the pages of a site are from its first one, by the shortest way that was found (V3).
+//! The shortest known distance of each page from the first page of its site.
 //!
-//! What lives here: [`Depths`], which a frontier has where `depth_max` limits it. A sieve hands a URL out with
-//! the way by which it was first found; a shorter one that is found later is noted here. A page that waits is
-//! then visited at that depth. One that was visited has been read for its links at a greater depth: it is
-//! [nearer](Depths::has_nearer) than it was taken for, and its links are to be looked at once more. What does
-//! not: reading them, which the archive makes possible (`replay.rs`).
+//! What lives here: [`Depths`], which a frontier has if `depth_max` is set. A sieve emits a URL with the depth at
+//! which it was first found; a shorter one that is found later is recorded here. A waiting page is then visited at
+//! the shorter depth. A page that was parsed at a greater depth is [nearer](Depths::has_nearer) than assumed, so
+//! its links must be offered again. What does not: reading these links from the archive (`replay.rs`).
 //!
-//! **Invariant.** When nothing is nearer and nothing waits, the depth of every page is the length of the
-//! shortest way to it, from its site's first page or from a link of another site, that the archive has. About
-//! thirty bytes are kept for a URL, and only in a run with `depth_max`.
+//! **Invariant.** When no page is nearer and none waits, the depth of every page is the length of the shortest
+//! path to it in the archive, from the first page of its site or from a link of another site. The map takes about
+//! 30 bytes per URL, and exists only with `depth_max`.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -17,17 +16,17 @@ use sieve::Signature;
 /// The depths of the URLs found so far.
 #[derive(Debug, Default)]
 pub(super) struct Depths {
-    /// The depth, and whether the links of the page were looked at by that depth.
+    /// The depth, and whether the links of the page were offered at that depth.
     known: HashMap<u64, (u16, bool)>,
-    /// Those whose links were looked at by a greater one.
+    /// Pages whose links were offered at a greater depth.
     nearer: BTreeSet<u64>,
-    /// Those whose links the pass looks at once more, and of them those that joined it on its way.
+    /// Pages whose links this pass offers again, and those of them that joined during the pass.
     passing: BTreeSet<u64>,
     late: BTreeSet<u64>,
 }
 
 impl Depths {
-    /// Takes note of a way to a URL.
+    /// Records a path to a URL.
     pub(super) fn find(&mut self, url: Signature, depth: u16) {
         let (least, is_read) = self.known.entry(url.0).or_insert((depth, false));
         if depth < *least {
@@ -38,17 +37,17 @@ impl Depths {
         }
     }
 
-    /// Whether any way to a URL is known.
+    /// Returns whether a path to a URL is known.
     pub(super) fn has(&self, url: Signature) -> bool {
         self.known.contains_key(&url.0)
     }
 
-    /// The depth of a URL that was found at `depth` first.
+    /// Returns the depth of a URL that was first found at `depth`.
     pub(super) fn of(&self, url: Signature, depth: u16) -> u16 {
         self.known.get(&url.0).map_or(depth, |&(least, _)| least.min(depth))
     }
 
-    /// The depth by which the links of a page that was found at `depth` first are looked at, from now on.
+    /// Returns the depth for the links of a page that was first found at `depth`, and marks them as offered.
     pub(super) fn read(&mut self, url: Signature, depth: u16) -> u16 {
         self.find(url, depth);
         let known = self.known.get_mut(&url.0);
@@ -58,12 +57,12 @@ impl Depths {
         })
     }
 
-    /// Whether links are to be looked at once more.
+    /// Returns whether links must be offered again.
     pub(super) fn has_nearer(&self) -> bool {
         !self.nearer.is_empty()
     }
 
-    /// Begins a pass through all visits, in which those of nearer pages are looked at once more.
+    /// Starts a pass through all visits that offers the links of nearer pages again.
     pub(super) fn begin_pass(&mut self) {
         self.passing = std::mem::take(&mut self.nearer);
         self.late.clear();
@@ -74,8 +73,8 @@ impl Depths {
         }
     }
 
-    /// Whether a visit of this page is to be looked at once more, now that the pass has come to it. A page that
-    /// has become nearer in the same pass is, too; what the pass has missed of it comes with the next one.
+    /// Returns whether this pass offers the links of a page again. A page that became nearer during the pass is
+    /// included; the next pass handles its visits that this one has missed.
     pub(super) fn is_passed(&mut self, url: Signature) -> bool {
         if self.passing.contains(&url.0) && !self.nearer.contains(&url.0) {
             return true;
@@ -118,7 +117,7 @@ mod tests {
         }
         depths.begin_pass();
         assert!(depths.is_passed(a) && !depths.is_passed(b) && !depths.has_nearer());
-        // Both become nearer on the way; a second pass sees what of them the first has missed.
+        // Both become nearer during the pass; a second pass handles what the first has missed.
         depths.find(a, 0);
         depths.find(b, 1);
         assert!(depths.is_passed(b) && depths.is_passed(a) && depths.is_passed(a));

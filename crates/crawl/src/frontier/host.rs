@@ -1,17 +1,16 @@
-//! A host in a crawl: its queue, its robots.txt, its record of failures.
+//! A host in a crawl: its queue, its robots.txt, its failures.
 //!
-//! The life of a host. It is created when the first of its URLs comes out of the sieve, and enters
-//! the workbench. Its first turn finds its address, its second fetches robots.txt, every later one
-//! fetches a page that robots.txt allows. With nothing left to do it is `Idle` until another URL
-//! comes. When its robots.txt redirects to another host, it waits (`Asking`) until that host has
-//! run the errand in a turn of its own; meanwhile it may itself run errands for others. A host that
-//! cannot be reached, or whose robots.txt cannot be had, is set `Aside` for a while, its pages
-//! with it, which have all their tries then that it was to blame for; after the third time in a row, for the rest of
-//! the run. One that asks for more time than a run has
-//! is set aside for that long, in later runs as well.
+//! The life of a host. It is created when the first of its URLs comes out of the sieve, and enters the workbench.
+//! Its first turn resolves its address, its second fetches robots.txt, every later one fetches a page that
+//! robots.txt allows. When no page waits it is `Idle` until another URL comes. When its robots.txt redirects to
+//! another host, it waits (`Asking`) until that host has fetched the file in a turn of its own; meanwhile it may
+//! itself fetch files for others. A host that cannot be reached, or whose robots.txt cannot be fetched, is set
+//! `Aside` with its pages. Failures that count against the host cost its pages no attempts. After the third time
+//! in a row the host stays aside for the rest of the run. A host that requests a longer wait than a run has is set
+//! aside for that long, in later runs as well.
 //!
-//! **Invariant.** Only a host that is `Listed` is in the workbench, only one that is `Visiting` has
-//! a visit under way, and no more than one.
+//! **Invariant.** Only a `Listed` host is in the workbench. Only a `Visiting` host has a visit under way, and only
+//! one.
 
 mod robots;
 
@@ -34,44 +33,44 @@ pub(super) use robots::{RobotsRules, RobotsState};
 
 pub(super) struct Host {
     pub(super) site: Arc<Site>,
-    /// The agent whose host it is, if not ours: then only errands lead here.
+    /// The agent of the host, if it is not ours: then it only fetches robots.txt files for other hosts.
     pub(super) other: Option<AgentId>,
     pub(super) state: State,
     pub(super) address: Option<IpAddr>,
-    /// How many addresses it has that may be used.
+    /// Number of its addresses that may be used.
     addresses: u8,
-    /// From this moment on the address has to be asked for again.
+    /// When the address must be resolved again.
     pub(super) address_until_ms: u64,
     pub(super) robots: RobotsState,
-    /// What its last robots.txt asked for; it holds while the next one is on its way.
+    /// The Crawl-delay of its last robots.txt; it holds while the next one is fetched.
     pub(super) crawl_delay_ms: Option<u64>,
     /// Pages never tried.
     pub(super) queue: Queue,
-    /// What few hosts have at a time; `None` if this one does not.
+    /// State that few hosts have at a time.
     rare: Option<Box<Rare>>,
     /// Pages archived, and requests made for pages.
     pub(super) pages: u64,
     pub(super) requests: u64,
-    /// What failed since its last good answer.
+    /// The failures since its last good answer.
     pub(super) health: Health,
-    /// What it has had since its last silence.
+    /// The requests since its last long pause.
     pub(super) pace: Pace,
-    /// How often it was set aside since its last page.
+    /// Number of times it was set aside since its last page.
     pub(super) asides: u32,
-    /// Until when it is aside, if only because nothing was heard of it but failures of a page: another page may tell more.
+    /// When it comes back, if it is aside only because a single page failed: another page may show more.
     pub(super) unheard_until_ms: Option<u64>,
-    /// Before this moment it is left alone.
+    /// No request is made before this moment.
     pub(super) ready_ms: u64,
 }
 
-/// What comes before the queue of a host.
+/// The state of a host that comes before its queue.
 #[derive(Default)]
 struct Rare {
-    /// Pages to be tried again, each from its moment on, before the others.
+    /// Pages to be retried, each from its moment on, before the others.
     again: BTreeMap<(u64, Box<str>), Waiting>,
     /// robots.txt files to be fetched here, first its own.
     errands: VecDeque<Errand>,
-    /// Those of its addresses where nothing answers.
+    /// Its addresses that do not connect.
     dead: Vec<IpAddr>,
 }
 
@@ -81,18 +80,18 @@ impl Rare {
     }
 }
 
-/// Where a host is.
+/// The state of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// Nothing to do.
+    /// No page waits.
     Idle,
     /// In the workbench.
     Listed,
     /// At a fetcher or a parser.
     Visiting,
-    /// Waiting for another host's errand.
+    /// Waiting for another host to fetch its robots.txt.
     Asking,
-    /// Given up for a while.
+    /// Set aside for a while.
     Aside,
 }
 
@@ -103,14 +102,15 @@ pub(super) struct Errand {
     pub(super) page: Waiting,
 }
 
-/// A request of an earlier run: when it began, or was over if that is known, and how long a wait the answer asked for.
+/// A request of an earlier run: its date, which is its end if that is known, and the wait that the answer
+/// requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Replayed {
     pub(super) date: Moment,
     pub(super) retry_after_ms: Option<u64>,
 }
 
-/// How long a robots.txt may be believed: 24 hours, by RFC 9309.
+/// Maximum age of a robots.txt: 24 hours, by RFC 9309.
 const ROBOTS_S_MAX: i64 = 24 * 3600;
 
 impl Host {
@@ -136,7 +136,7 @@ impl Host {
         }
     }
 
-    /// Takes the first of these addresses that is not known to be dead, good until a moment.
+    /// Takes the first address that is not known to be dead, valid until a moment.
     pub(super) fn take_address(&mut self, addresses: &[IpAddr], until_ms: u64) {
         self.addresses = u8::try_from(addresses.len()).unwrap_or(u8::MAX);
         let mut alive = addresses.first();
@@ -147,15 +147,14 @@ impl Host {
         (self.address, self.address_until_ms) = (alive.copied(), until_ms);
     }
 
-    /// Whether there is another address to go to if nothing answers at this one. As many are tried as the name
-    /// has; those that it had before count, or a name with ever new ones would be tried for ever.
+    /// Returns whether there is another address to try. The number of tries is the number of addresses of the
+    /// name. Earlier addresses count, or a name with ever new addresses would be tried forever.
     pub(super) fn has_other_address(&self) -> bool {
         let dead = self.rare.as_ref().map_or(0, |rare| rare.dead.len());
         self.address.is_some() && dead + 1 < self.addresses.into()
     }
 
-    /// Gives up its address, where nothing answers, for another one; `false` if there is none. Then all of
-    /// them may be tried again.
+    /// Replaces its dead address; returns `false` if there is no other one. Then all of them may be tried again.
     pub(super) fn leave_address(&mut self) -> bool {
         let is_other_left = self.has_other_address();
         if is_other_left {
@@ -167,23 +166,23 @@ impl Host {
         is_other_left
     }
 
-    /// Lets all others that are ready by now have their turn first.
+    /// Lets all other ready hosts have their turn first.
     pub(super) fn stand_back(&mut self, now_ms: u64) {
         self.ready_ms = self.ready_ms.max(now_ms.saturating_add(1));
     }
 
-    /// How many pages wait.
+    /// Returns the number of waiting pages.
     pub(super) fn waiting(&self) -> usize {
         self.queue.len() + self.rare.as_ref().map_or(0, |rare| rare.again.len())
     }
 
-    /// Whether pages wait that a recrawl asks for.
+    /// Returns whether pages of a recrawl wait.
     pub(super) fn has_known(&self) -> bool {
         let mut again = self.rare.iter().flat_map(|rare| rare.again.values());
         self.queue.has_known() || again.any(|page| page.known)
     }
 
-    /// Where the host belongs when it is not being visited.
+    /// Returns the state of the host when it is not being visited.
     pub(super) fn place(&self) -> State {
         if self.has_errands() {
             State::Listed
@@ -196,25 +195,25 @@ impl Host {
         }
     }
 
-    /// Bytes of memory that its pages and the rules of its robots.txt take.
+    /// Returns the bytes of memory of its pages and its robots.txt rules.
     pub(super) fn memory_bytes(&self) -> usize {
         self.queue.memory_bytes() + self.robots.memory_bytes()
     }
 
-    /// Moves its pages, and the rules of its robots.txt, to disk.
+    /// Moves its pages and its robots.txt rules to disk.
     pub(super) fn spill(&mut self, spill: &mut Spill) -> Result<(), CrawlError> {
         self.queue.spill(spill)?;
         self.robots.spill(spill)
     }
 
-    /// Writes what it has on disk once more.
+    /// Writes its part on disk again, to free space.
     pub(super) fn rewrite(&mut self, spill: &mut Spill) -> Result<(), CrawlError> {
         self.queue.rewrite(spill)?;
         self.robots.rewrite(spill)
     }
 
-    /// The next page that its robots.txt allows, if that is known; how many it forbids is added to
-    /// `forbidden`. When the effort is spent there may be more to come.
+    /// Returns the next page that its robots.txt allows, if that is known; adds the number of forbidden ones to
+    /// `forbidden`. When the effort is spent there may be more pages.
     pub(super) fn pop_allowed(
         &mut self,
         now_ms: u64,
@@ -238,8 +237,8 @@ impl Host {
         Ok(None)
     }
 
-    /// Forgets what waits and its robots.txt forbids, as far as the effort goes; how many pages that are. The others
-    /// lose their order.
+    /// Removes waiting pages that its robots.txt forbids, within the effort; returns their number. The remaining
+    /// pages lose their order.
     pub(super) fn forget_forbidden(
         &mut self,
         spill: &mut Spill,
@@ -265,8 +264,8 @@ impl Host {
         Ok(forbidden)
     }
 
-    /// The next page that may be visited at `now_ms`. One that failed has its turn after a page
-    /// that did not: what hangs must not hold up the others.
+    /// Returns the next page that may be visited at `now_ms`. While the last visit failed, new pages come before
+    /// retries, so that a page that hangs does not hold up the others.
     fn pop(&mut self, now_ms: u64, spill: &mut Spill) -> Result<Option<Waiting>, CrawlError> {
         let is_turn = !self.health.is_failing() || self.queue.is_empty();
         let first = self.rare.as_mut().and_then(|rare| rare.again.first_entry());
@@ -278,14 +277,14 @@ impl Host {
         Ok(Some(page))
     }
 
-    /// Puts a page in that is to be tried again from `due_ms` on.
+    /// Adds a page that is to be retried from `due_ms` on.
     pub(super) fn put_again(&mut self, due_ms: u64, page: Waiting) {
         let rare = self.rare.get_or_insert_default();
         let replaced = rare.again.insert((due_ms, page.path.clone()), page);
         debug_assert!(replaced.is_none(), "a page waits once");
     }
 
-    /// Takes back the tries of the spell of failures that goes on: the host is to blame, and its pages have them yet.
+    /// Restores the attempts of the current spell of failures: the host is to blame, not its pages.
     pub(super) fn forgive(&mut self) {
         let spell = self.health.spell();
         let again = self.rare.iter_mut().flat_map(|rare| rare.again.values_mut());
@@ -294,23 +293,23 @@ impl Host {
         }
     }
 
-    /// Whether the next visit of a page, if it is in vain, is one too many, and the host may be to blame rather than the
-    /// page: it has given no good answer since before the first one.
+    /// Returns whether this is the last attempt of a page whose failure may be the fault of the host: it has given
+    /// no good answer since before the first one.
     pub(super) fn may_be_to_blame(&self, page: &Waiting, retries: u8) -> bool {
         page.attempts >= retries && self.health.is_unclear(page)
     }
 
-    /// Whether no page waits that this run has not tried, and that may tell whose fault a failure is.
+    /// Returns whether this run has tried all waiting pages, so that none can show whose fault a failure is.
     pub(super) fn has_tried_all(&self) -> bool {
         self.queue.is_empty()
     }
 
-    /// Puts an errand behind the others.
+    /// Adds an errand after the others.
     pub(super) fn push_errand(&mut self, errand: Errand) {
         self.rare.get_or_insert_default().errands.push_back(errand);
     }
 
-    /// Puts an errand before the others.
+    /// Adds an errand before the others.
     pub(super) fn put_back_errand(&mut self, errand: Errand) {
         self.rare.get_or_insert_default().errands.push_front(errand);
     }
@@ -319,21 +318,21 @@ impl Host {
         self.rare.as_ref().is_some_and(|rare| !rare.errands.is_empty())
     }
 
-    /// The next errand.
+    /// Takes the next errand.
     pub(super) fn pop_errand(&mut self) -> Option<Errand> {
         let errand = self.rare.as_mut()?.errands.pop_front();
         self.rare.take_if(|rare| rare.is_empty());
         errand
     }
 
-    /// All errands, which it has no more.
+    /// Takes all errands.
     pub(super) fn take_errands(&mut self) -> VecDeque<Errand> {
         let errands = self.rare.as_mut().map(|rare| std::mem::take(&mut rare.errands));
         self.rare.take_if(|rare| rare.is_empty());
         errands.unwrap_or_default()
     }
 
-    /// When there is something to do.
+    /// Returns when the host may be visited.
     pub(super) fn moment(&self) -> u64 {
         let is_waiting = !self.has_errands() && self.queue.is_empty();
         let first = self.rare.as_ref().and_then(|rare| rare.again.first_key_value());
@@ -341,22 +340,21 @@ impl Host {
         if is_waiting { self.ready_ms.max(again_ms) } else { self.ready_ms }
     }
 
-    /// How many known pages wait that were asked for again, and whose answer, if there was one, does not tell what they
-    /// are now.
+    /// Returns the number of waiting known pages that were requested without a conclusive answer.
     pub(super) fn unsettled(&self) -> usize {
         let again = self.rare.iter().flat_map(|rare| rare.again.values());
         let is_asked = |page: &Waiting| page.attempts > 0 || page.manner == Manner::Anyhow;
         again.filter(|page| page.known && !page.sitemap && is_asked(page)).count()
     }
 
-    /// Forgets all pages that wait; how many they were.
+    /// Removes all waiting pages; returns their number.
     pub(super) fn clear(&mut self, spill: &mut Spill) -> Result<usize, CrawlError> {
         let again = self.rare.as_mut().map(|rare| std::mem::take(&mut rare.again).len());
         self.rare.take_if(|rare| rare.is_empty());
         Ok(again.unwrap_or(0) + self.queue.clear(spill)?)
     }
 
-    /// Makes sure that there is a robots.txt not too old, or that it is asked for.
+    /// Adds an errand for a robots.txt if it is missing or too old.
     pub(super) fn ask_robots(
         &mut self,
         id: HostId,

@@ -1,13 +1,13 @@
 //! All hosts of a crawl: their queues, their turns, and what a visit changes.
 //!
-//! What lives here: [`Hosts`], one thing with many fields because a visit may change any of them; how URLs come to
-//! their hosts. Which number a site has stands in `hosts/ids.rs`, what leaves memory for the disk in
-//! `hosts/memory.rs`, whose turn it is in `hosts/turn.rs`, what an answer changes in `hosts/settle.rs`, a failure
-//! in `hosts/fail.rs`, an earlier run in `hosts/replay.rs`, and what they tell of themselves in `hosts/tell.rs`.
-//! What does not: the sieve (`mod.rs`), one host's state (`host.rs`).
+//! What lives here: [`Hosts`], one type with many fields because a visit may change any of them; adding URLs to
+//! their hosts. `hosts/ids.rs` numbers the sites, `hosts/memory.rs` moves queues to disk, `hosts/turn.rs` picks
+//! the next visit, `hosts/settle.rs` handles answers, `hosts/fail.rs` failures, `hosts/replay.rs` visits of
+//! earlier runs, and `hosts/tell.rs` reports. What does not: the sieve (`mod.rs`), the state of one host
+//! (`host.rs`).
 //!
-//! **Invariant.** `waiting` is the sum of what waits at the hosts; the workbench holds exactly the
-//! hosts that are `Listed`; `asides` exactly those that are `Aside`.
+//! **Invariant.** `waiting` is the number of pages that wait at all hosts. The workbench holds exactly the hosts
+//! that are `Listed`, and `asides` exactly those that are `Aside`.
 
 mod fail;
 mod ids;
@@ -42,9 +42,9 @@ use crate::workbench::Workbench;
 use fail::Aside;
 pub(crate) use replay::Tally;
 
-/// In the queues, the class of what continues a visit; those of other pages follow.
+/// The class of URLs that continue a visit; those of other pages follow.
 const NEXT_CLASS: u8 = 0;
-/// The class of what was tried in vain before: it comes after all others, which it must not hold up.
+/// The class of URLs that failed in earlier runs: it comes last, so that it does not hold up others.
 const LAST_CLASS: u8 = u8::MAX;
 
 pub(super) struct Hosts {
@@ -54,33 +54,33 @@ pub(super) struct Hosts {
     agents: Agents,
     workbench: Workbench,
     table: Vec<Host>,
-    /// By the signature of the site, or the next number that is free.
+    /// By the signature of the site, or the next free number after it.
     ids: BTreeMap<u64, HostId>,
     /// Hosts set aside, by the moment they come back, and why.
     asides: BTreeMap<(u64, HostId), Aside>,
     /// The last request of earlier runs to each host, while the archive is replayed.
     replayed: BTreeMap<HostId, Replayed>,
-    /// How often URLs that wait in a queue were tried in vain, and what that tells, by the signature; most were not.
+    /// Failed attempts of URLs in the queues, and what they show, by signature; most URLs have none.
     tries: HashMap<u64, (u8, Repute)>,
-    /// URLs that wait in a queue and are to be asked for without a condition, by the signature; most are not.
+    /// URLs in the queues to be fetched unconditionally, by signature; most are not.
     anyhow: HashSet<u64>,
-    /// Before this moment no host is asked that the replay did not know.
+    /// No request is made before this moment to hosts that the replay did not know.
     silent_until_ms: u64,
-    /// The silence that is owed to hosts by how long they took.
+    /// The pauses that are due to hosts because of their response times.
     owed: Owed,
-    /// The part of the queues and of the rules of robots.txt files that is on disk.
+    /// The part of the queues and of the robots.txt rules that is on disk.
     spill: Spill,
     /// Bytes of the part that is in memory.
     memory_bytes: usize,
-    /// The host whose part is the next to leave memory.
+    /// The host whose part leaves memory next.
     hand: usize,
     waiting: usize,
     under_way: usize,
-    /// How many of these are for pages: they wait if the run ends before.
+    /// Number of visits under way for pages: they wait if the run ends before.
     pages_under_way: usize,
-    /// How many of them are requests, and not questions for an address.
+    /// Number of visits under way that are requests, not DNS lookups.
     requests_under_way: usize,
-    /// Pages of earlier runs that this one is to ask for again, and has not.
+    /// Known pages of earlier runs that this run still has to fetch again.
     pages_due: u64,
     report: Report,
     /// Bytes of bodies that earlier runs received.
@@ -89,15 +89,15 @@ pub(super) struct Hosts {
     end_ms: Option<u64>,
     /// The limit that ends the run.
     limit: Option<&'static str>,
-    /// What the rules of robots.txt files may still cost in this call.
+    /// The remaining work for robots.txt rules in this call.
     effort: Effort,
-    /// Whether this is a recrawl: then what is known is asked for, however many pages there may be.
+    /// Whether this is a recrawl: then known pages are fetched in spite of `pages_max`.
     is_recrawl: bool,
     /// Visits under way for pages that are not known.
     new_under_way: usize,
-    /// Pages that a recrawl leaves to a run with room for them, because there may be no more.
+    /// New pages that a recrawl leaves out because `pages_max` is reached.
     left_out: usize,
-    /// A file of the frontier that could not be read or written.
+    /// The first error of a file of the frontier.
     failed: Option<CrawlError>,
 }
 
@@ -142,17 +142,17 @@ impl Hosts {
         })
     }
 
-    /// From now on this is a recrawl.
+    /// Marks this run as a recrawl.
     pub(super) fn begin_recrawl(&mut self) {
         self.is_recrawl = true;
     }
 
-    /// The silence that is owed to hosts by how long they took.
+    /// Returns the pauses that are due to hosts because of their response times.
     pub(super) fn owed(&self) -> &Owed {
         &self.owed
     }
 
-    /// Takes note that a request to a host has begun.
+    /// Records that a request to a host has begun.
     pub(super) fn begin_owing(&mut self, id: HostId) {
         self.owed.begin(id, &self.table[index(id)].pace);
     }
@@ -161,11 +161,11 @@ impl Hosts {
         self.config.redirects_max
     }
 
-    /// Takes note that a URL was tried so often in vain, and of what that tells.
+    /// Records the failed attempts of a URL in earlier runs, and what they show.
     pub(super) fn note_tries(&mut self, url: Signature, tries: u8, repute: Repute) {
         let (noted, reputed) = self.tries.entry(url.0).or_insert((tries, repute));
         match (*reputed, repute) {
-            // What was not clear at first was told by the time that it was given up.
+            // The earlier doubt was resolved when the page was given up.
             (Repute::Bad, Repute::Unclear) => return,
             (Repute::Unclear, Repute::Bad) => *noted = tries,
             _ => *noted = tries.max(*noted),
@@ -175,22 +175,22 @@ impl Hosts {
         }
     }
 
-    /// Takes note that a URL was tried in vain in a way that does not count: it comes after the others.
+    /// Records that a URL failed in a way that does not count: it comes after the others.
     pub(super) fn note_vain(&mut self, url: Signature) {
         self.tries.entry(url.0).or_insert((0, Repute::Unclear));
     }
 
-    /// Takes note that a URL is to be asked for without a condition.
+    /// Records that a URL is to be fetched unconditionally.
     pub(super) fn note_anyhow(&mut self, url: Signature) {
         self.anyhow.insert(url.0);
     }
 
-    /// Whether a URL was tried in vain before.
+    /// Returns whether a URL failed in an earlier run.
     fn was_tried(&self, url: &str) -> bool {
         !self.tries.is_empty() && self.tries.contains_key(&signature(url.as_bytes()).0)
     }
 
-    /// Puts a URL that came out of the sieve where it belongs.
+    /// Adds a URL that came out of the sieve to its host.
     pub(super) fn enqueue(&mut self, key: &[u8]) {
         let Some((url, mark)) = Mark::split(key) else { return };
         let Some((site, path)) = Site::split(url) else { return };
@@ -232,7 +232,7 @@ impl Hosts {
         self.keep_to_memory();
     }
 
-    /// Keeps the first failure of a file until somebody can return it.
+    /// Keeps the first error of a file until a caller can return it.
     fn note<T: Default>(&mut self, result: Result<T, CrawlError>) -> T {
         result.unwrap_or_else(|error| {
             self.failed.get_or_insert(error);
@@ -240,7 +240,7 @@ impl Hosts {
         })
     }
 
-    /// The failure of a file, if there was one.
+    /// Returns the error of a file, if there was one.
     pub(super) fn take_failure(&mut self) -> Result<(), CrawlError> {
         self.failed.take().map_or(Ok(()), Err)
     }
@@ -250,14 +250,14 @@ impl Hosts {
         self.agents.flush()
     }
 
-    /// Counts URLs that a limit keeps out.
+    /// Counts URLs that a limit excludes.
     pub(super) fn drop_urls(&mut self, limit: &str, urls: usize) {
         if urls > 0 {
             *self.report.dropped.entry(limit.to_owned()).or_default() += urls as u64;
         }
     }
 
-    /// Takes back that one was dropped: another way leads to it.
+    /// Uncounts a dropped URL: a shorter path leads to it.
     pub(super) fn take_back_drop(&mut self, limit: &str) {
         if let Some(urls) = self.report.dropped.get_mut(limit) {
             *urls = urls.saturating_sub(1);
@@ -271,7 +271,7 @@ impl Hosts {
         }
     }
 
-    /// Gives a host something to do; one that has only a page to be tried again later need not wait for that.
+    /// Gives a host a task. A host with only a later retry becomes ready earlier.
     fn busy(&mut self, id: HostId, give: impl FnOnce(&mut Hosts)) {
         let before_ms = self.table[index(id)].moment();
         give(self);
@@ -286,7 +286,7 @@ impl Hosts {
         }
     }
 
-    /// Puts a host that is not being visited where it belongs.
+    /// Puts a host that is not being visited into the state that fits its tasks.
     fn list(&mut self, id: HostId) {
         let host = &mut self.table[index(id)];
         debug_assert!(host.state != State::Aside, "{} waits aside", host.site);
@@ -301,7 +301,7 @@ fn index(id: HostId) -> usize {
     usize::try_from(id.0).expect("an id is an index of the table of hosts")
 }
 
-/// Whether a count has come to its limit; 0 is no limit.
+/// Returns whether a count has reached its limit; 0 is no limit.
 fn is_reached(count: u64, limit: u64) -> bool {
     limit > 0 && count >= limit
 }

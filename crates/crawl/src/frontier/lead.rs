@@ -1,10 +1,10 @@
-//! What an answer leads to, and how that is put in: links, sitemaps, redirects.
+//! Offering the URLs that an answer leads to: links, sitemaps, redirects.
 //!
-//! What lives here: how far away what was found is, which class it has, and what nests too deep. What does not: reading
-//! an answer (`answer.rs`), and whether a URL was put in before, which the sieve says.
+//! What lives here: the depth and class of these URLs, and the limits on depth, redirects and nesting. What does
+//! not: parsing an answer (`answer.rs`), and duplicates, which the sieve removes.
 //!
-//! **Invariant.** What is not put in is counted in its own run, by the limit that keeps it out; each URL that is too far
-//! once.
+//! **Invariant.** Every URL that is not offered is counted by the limit that excludes it, and each URL beyond a
+//! limit only once a run.
 
 use sieve::signature;
 
@@ -16,7 +16,7 @@ use crate::error::CrawlError;
 use crate::outcome::Harvest;
 use crate::site::Site;
 
-/// Where URLs were found.
+/// The answer in which URLs were found.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
     pub(super) site: &'a str,
@@ -26,14 +26,13 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// How far pages are that it links to on its own site. Those of a sitemap are as far as if the first page
-    /// linked to them.
+    /// Returns the depth of its links to its own site. Links of a sitemap count as if the first page had them.
     fn depth_of_links(self) -> u16 {
         if self.purpose == Purpose::Sitemap { 1 } else { self.depth.saturating_add(1) }
     }
 }
 
-/// The limit on indexes of sitemaps, as it is counted.
+/// The counter of the limit on sitemap indexes.
 pub(super) const SITEMAP_DEPTH: &str = "sitemap-depth";
 
 impl Frontier {
@@ -47,7 +46,7 @@ impl Frontier {
         Ok(())
     }
 
-    /// Puts in what an answer leads to.
+    /// Offers the URLs that an answer leads to.
     pub(super) fn lead(
         &mut self,
         source: Source<'_>,
@@ -57,7 +56,7 @@ impl Frontier {
         for url in std::mem::take(&mut harvest.links) {
             self.offer_link(source, &url, harvest)?;
         }
-        // An index of sitemaps names sitemaps; one that names indexes that name indexes is a trap.
+        // An index names sitemaps; deeper nesting of indexes is a trap.
         let depth = if purpose == Purpose::Sitemap { source.depth.saturating_add(1) } else { 0 };
         if depth > SITEMAP_DEPTH_MAX {
             for url in std::mem::take(&mut harvest.sitemaps) {
@@ -87,14 +86,14 @@ impl Frontier {
         Ok(())
     }
 
-    /// Counts a URL that is too far, once, however often it is found.
+    /// Counts a URL beyond a limit once, however often it is found.
     fn drop_far(&mut self, limit: &str, url: &str) {
         if self.far.insert(signature(url.as_bytes())) {
             self.hosts.drop_urls(limit, 1);
         }
     }
 
-    /// Puts in a link with its distance and its class, unless it is too far from the first page.
+    /// Offers a link with its depth and its class, unless it is beyond `depth_max`.
     fn offer_link(
         &mut self,
         source: Source<'_>,

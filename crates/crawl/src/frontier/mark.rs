@@ -1,24 +1,23 @@
-//! What is known of a URL besides its bytes, on its way through the sieve.
+//! The properties of a URL on its way through the sieve.
 //!
-//! What lives here: [`Mark`], and how it stands behind its URL in the key that the sieve is given. A sieve
-//! knows a key by the signature, which is that of the URL alone, and hands it out as it was first offered; so
-//! the mark of the first offer is the one that counts, and nothing else has to remember it. What does not:
-//! what follows from a mark (`hosts.rs`).
+//! What lives here: [`Mark`], and how it is appended to its URL in the key for the sieve. A sieve identifies a key
+//! by the signature of the URL alone, and emits the key that was offered first. So the mark of the first offer
+//! counts, and needs no other storage. What does not: the use of a mark (`hosts.rs`).
 //!
-//! **Invariant.** What [`Mark::append`] put behind a URL, [`Mark::split`] takes off again.
+//! **Invariant.** [`Mark::split`] returns the URL and the mark that [`Mark::append`] joined.
 
-/// What is known of a URL until it waits at its host.
+/// The properties of a URL until it waits at its host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) hops: u8,
     pub(super) sitemap: bool,
-    /// Links from the first page of the site; for a sitemap, the indexes that led to it.
+    /// Links from the first page of the site; for a sitemap, the number of indexes.
     pub(super) depth: u16,
     /// Its class among the pages of its host.
     pub(super) class: u8,
-    /// It continues a visit: it comes before the other pages of its host.
+    /// Whether it continues a visit: it comes before the other pages of its host.
     pub(super) is_next: bool,
-    /// A recrawl asks for it again.
+    /// Whether a recrawl fetches it again.
     pub(super) is_known: bool,
 }
 
@@ -29,7 +28,7 @@ const NEXT: u8 = 2;
 const KNOWN: u8 = 4;
 
 impl Mark {
-    /// Puts it behind a URL.
+    /// Appends the mark to a URL.
     pub(super) fn append(self, key: &mut Vec<u8>) {
         let flags = [(self.sitemap, SITEMAP), (self.is_next, NEXT), (self.is_known, KNOWN)];
         let flags = flags.iter().map(|&(is, flag)| if is { flag } else { 0 }).sum();
@@ -37,7 +36,7 @@ impl Mark {
         key.extend([self.hops, self.class, flags, low, high]);
     }
 
-    /// The URL of a key, and its mark; `None` if it is no such key.
+    /// Splits a key into URL and mark; `None` if the key is invalid.
     pub(super) fn split(key: &[u8]) -> Option<(&str, Mark)> {
         let (url, &[hops, class, flags, low, high]) = key.split_last_chunk::<BYTES>()?;
         let mark = Mark {

@@ -1,9 +1,9 @@
-//! How much memory a frontier takes, measured and held against its limit; it runs only when asked for.
+//! The memory of a frontier, measured against its limit; it runs only on request.
 //!
-//! `cargo nextest run --release -p crivello-crawl --run-ignored only --no-capture -E 'test(frontier::memory)'`, each in a
-//! process of its own.
+//! `cargo nextest run --release -p crivello-crawl --run-ignored only --no-capture -E 'test(frontier::memory)'`,
+//! each in a process of its own.
 //!
-//! **Invariant.** However many URLs wait, what is resident beyond the caches of a constant size stays below a
+//! Checked: whatever the number of waiting URLs, resident memory beyond the caches of constant size stays below a
 //! limit.
 
 use std::fs;
@@ -16,9 +16,9 @@ use crate::config::Config;
 use sieve::SieveKind;
 
 const HOSTS: u64 = 100_000;
-/// What may be resident beyond the caches that have a constant size, whatever the number of URLs.
+/// Maximum resident memory beyond the caches of constant size, whatever the number of URLs.
 const BEYOND_MB_MAX: f64 = 64.0;
-/// What the sieve keeps of a key in its buffer.
+/// Bytes of a key in the buffer of the sieve.
 const KEY_BYTES: usize = 40;
 
 fn resident_mb() -> f64 {
@@ -32,7 +32,7 @@ fn mb(bytes: usize) -> f64 {
     f64::from(u32::try_from(bytes >> 10).unwrap_or(u32::MAX)) / 1024.0
 }
 
-/// What is as large as the configuration says, however many URLs there are.
+/// The caches whose size depends on the configuration, not on the number of URLs.
 fn caches_mb(config: &Config) -> [(&'static str, f64); 4] {
     [
         ("queues in memory (`waiting_memory_bytes`)", mb(config.waiting_memory_bytes)),
@@ -42,7 +42,7 @@ fn caches_mb(config: &Config) -> [(&'static str, f64); 4] {
     ]
 }
 
-/// Offers so many URLs over [`HOSTS`] hosts.
+/// Offers `urls` URLs over [`HOSTS`] hosts.
 #[expect(clippy::print_stdout, reason = "the figures are what it is for")]
 fn measure(urls: u64) {
     let dir = tempfile::tempdir().expect("a temporary folder");

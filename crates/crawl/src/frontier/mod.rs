@@ -1,13 +1,21 @@
-//! The frontier: what is still to be visited, and what follows from each visit.
+//! The frontier: the URLs still to be visited, and the consequences of each visit.
 //!
-//! What lives here: [`Frontier`], which takes URLs in through the sieve and hands out [`Visit`]s,
-//! one host at a time. `lead.rs` is what an answer leads to, `replay.rs` what earlier runs did, `mark.rs` what else is
-//! known of a URL, `depths.rs` how far it is, `given.rs` whether it was given. `hosts.rs` holds the hosts and decides
-//! what a visit changes, `host.rs` is one of them, `queue.rs` what waits at it and `spill.rs` the part of that on
-//! disk. What does not: fetching, threads, clocks; the moment is always an argument.
+//! What lives here: [`Frontier`], which takes URLs in through the sieve and hands out [`Visit`]s, one per host at
+//! a time. A URL that passes the sieve waits in the queue of its host. When the workbench says that the host is
+//! ready, the URL becomes a visit. The answer leads to new URLs, and the host waits again.
 //!
-//! **Invariant.** A URL becomes a visit at most once, but for retries after a passing failure.
-//! A host has at most one visit under way, and none before its moment.
+//! | file | contents |
+//! | --- | --- |
+//! | `lead.rs` | the URLs that an answer leads to |
+//! | `mark.rs`, `depths.rs`, `given.rs` | what is known of a URL: its class, its depth, whether it was given |
+//! | `hosts.rs`, `host.rs` | all hosts and what a visit changes; one host |
+//! | `queue.rs`, `spill.rs` | the waiting pages of a host; the part of them on disk |
+//! | `replay.rs` | the visits of earlier runs |
+//!
+//! What does not: fetching, threads, clocks; the current time is always an argument.
+//!
+//! **Invariant.** A URL becomes a visit at most once, except for retries after a temporary failure. A host has at
+//! most one visit under way, and none before its moment.
 
 mod depths;
 mod effort;
@@ -50,33 +58,33 @@ pub(crate) use hosts::Tally;
 use lead::Source;
 use mark::Mark;
 
-/// How long a sieve that is not prompt gathers before it is flushed for want of work.
+/// How long a buffering sieve may collect URLs before it is flushed when the crawl runs out of work.
 const FLUSH_MS: u64 = 200;
-/// How deep indexes of sitemaps may nest; the protocol knows one level.
+/// Maximum nesting of sitemap indexes; the protocol has one level.
 pub const SITEMAP_DEPTH_MAX: u16 = 2;
 
 pub(crate) struct Frontier {
     kind: SieveKind,
     sieve: Box<dyn Sieve + Send>,
-    /// Offers since the last flush.
+    /// Number of offers since the last flush.
     offered: usize,
-    /// At so many of them a flush pays for itself.
+    /// The number of offers that makes a flush worthwhile.
     offered_max: usize,
     flushed_ms: u64,
     order: Box<dyn VisitOrder>,
-    /// Links from the first page of a site; 0 for no limit.
+    /// Maximum number of links from the first page of a site; 0 for no limit.
     depth_max: u16,
-    /// The shortest ways, if that is a limit.
+    /// The shortest distances, if `depth_max` is set.
     depths: Option<Depths>,
-    /// What is too many redirects or indexes of sitemaps away.
+    /// URLs beyond the limit of redirects or sitemap indexes.
     far: HashSet<Signature>,
-    /// Sitemaps that a way leads to which is not too long.
+    /// Sitemaps with a path within the limit.
     near: HashSet<Signature>,
-    /// What was given, if nothing else is visited.
+    /// The given URLs, if nothing else is visited.
     given: Option<Given>,
-    /// URLs that are left to a crawl that follows links.
+    /// Number of URLs left to a crawl that follows links.
     held: u64,
-    /// URLs that wait for a crawl that asks for others than those it is given.
+    /// Number of URLs left to a run without `alone`.
     put_off: u64,
     hosts: Hosts,
     /// The key that is being offered.
@@ -84,13 +92,13 @@ pub(crate) struct Frontier {
 }
 
 impl Frontier {
-    /// An empty one, with its files in `dir`.
+    /// Creates an empty frontier with its files in `dir`.
     pub(crate) fn create(
         config: &Arc<Config>,
         seeds: &[Url],
         dir: &Path,
     ) -> Result<Frontier, CrawlError> {
-        // The archive is the journal: what an earlier run left in the sieve is told to it again.
+        // The archive is the journal: the sieve is filled again from it.
         let sieve = config.sieve_plan().create(&dir.join("sieve"))?;
         let offered_max = (config.sieve_buffer_keys / 2).max(1);
         let agents = Agents::create(config, dir)?;
@@ -114,13 +122,13 @@ impl Frontier {
         })
     }
 
-    /// What need not be offered, for those who find URLs.
+    /// Returns the cache of URLs that need not be offered again.
     pub(crate) fn recent(&self) -> Option<Arc<Recent>> {
         self.sieve.recent()
     }
 
-    /// Puts in a URL that was given: a page, or a sitemap if it says so. It may be taken back before the next
-    /// run, so it is no reason to leave out of the log that a page links to it: the cache does not hear of it.
+    /// Offers a seed: a page or a sitemap. It bypasses the cache: a seed may be removed before the next run, and
+    /// then the log must still have the links to it.
     pub(crate) fn offer_seed(&mut self, seed: &Start) -> Result<(), CrawlError> {
         let &Start { ref url, is_sitemap, hops, depth } = seed;
         let class = if is_sitemap { 0 } else { self.class(url) };
@@ -133,18 +141,18 @@ impl Frontier {
         Ok(self.sieve.offer_uncached(signature, &self.key)?)
     }
 
-    /// Counts URLs that were found elsewhere, and that a limit keeps out.
+    /// Counts URLs of other agents that a limit excludes.
     pub(crate) fn drop_urls(&mut self, limit: &str, urls: usize) {
         self.hosts.drop_urls(limit, urls);
     }
 
-    /// The class of a page that no link led to.
+    /// Returns the class of a page without a linking page.
     fn class(&self, url: &str) -> u8 {
         let path = Site::split(url).map_or("/", |(_, path)| path);
         self.order.class(url, path, false, 0.0)
     }
 
-    /// Puts a URL in that is to be visited unless it was put in before.
+    /// Offers a URL, to be visited unless it was offered before.
     pub(crate) fn offer(&mut self, url: &str) -> Result<(), CrawlError> {
         self.offer_marked(url, Mark::default())
     }
@@ -157,7 +165,7 @@ impl Frontier {
         Ok(self.sieve.offer_signed(signature, &self.key)?)
     }
 
-    /// Puts in a page that was found at this depth.
+    /// Offers a page that was found at this depth.
     fn offer_page(&mut self, url: &str, mark: Mark) -> Result<(), CrawlError> {
         let signature = self.sign(url, mark)?;
         if let Some(depths) = &mut self.depths {
@@ -166,7 +174,7 @@ impl Frontier {
         Ok(self.sieve.offer_signed(signature, &self.key)?)
     }
 
-    /// Makes the key that the sieve gets; it knows it by the URL alone.
+    /// Builds the key for the sieve; its signature is that of the URL alone.
     fn sign(&mut self, url: &str, mark: Mark) -> Result<Signature, CrawlError> {
         self.key.clear();
         self.key.extend_from_slice(url.as_bytes());
@@ -179,7 +187,7 @@ impl Frontier {
         Ok(signature(url.as_bytes()))
     }
 
-    /// Lets what is new join the queues.
+    /// Moves new URLs to the queues.
     pub(crate) fn flush(&mut self, now_ms: u64) -> Result<(), CrawlError> {
         if self.offered == 0 {
             return Ok(());
@@ -190,7 +198,7 @@ impl Frontier {
         hosts.end_flush()
     }
 
-    /// The next thing to do at `now_ms`, if there is one.
+    /// Returns the next visit at `now_ms`, if there is one.
     pub(crate) fn next(&mut self, now_ms: u64, now_s: i64) -> Result<Option<Visit>, CrawlError> {
         if self.offered >= self.offered_max || self.sieve.is_prompt() {
             self.flush(now_ms)?;
@@ -207,7 +215,7 @@ impl Frontier {
         Ok(None)
     }
 
-    /// The next visit of the hosts, at the depth that its page has by now.
+    /// Returns the next visit of the hosts, with the current depth of its page.
     fn next_visit(&mut self, now_ms: u64, now_s: i64) -> Option<Visit> {
         let mut visit = self.hosts.next(now_ms, now_s)?;
         if visit.task != Task::Resolve {
@@ -222,7 +230,7 @@ impl Frontier {
         Some(visit)
     }
 
-    /// The depth by which the links of a page are looked at that was found at `depth`.
+    /// Returns the depth to use for the links of a page that was found at `depth`.
     fn depth_read(&mut self, purpose: Purpose, url: &str, depth: u16) -> u16 {
         match self.depths.as_mut().filter(|_| purpose == Purpose::Page) {
             Some(depths) => depths.read(signature(url.as_bytes()), depth),
@@ -230,27 +238,27 @@ impl Frontier {
         }
     }
 
-    /// When to ask again if nothing comes back before; `None` if only what is under way matters.
+    /// Returns when to call [`Frontier::next`] again if no visit ends before; `None` if only visits under way
+    /// matter.
     pub(crate) fn next_ms(&self) -> Option<u64> {
         let flush_ms = (self.offered > 0).then_some(self.flushed_ms + FLUSH_MS);
         let hosts_ms = self.hosts.next_ms();
         flush_ms.into_iter().chain(hosts_ms).min()
     }
 
-    /// Begins the time of the run; when it is over, if there is a limit.
+    /// Starts the time of the run; returns its end, if there is a limit.
     pub(crate) fn begin_time(&mut self, now_ms: u64) -> Option<u64> {
         self.hosts.end_ms(now_ms)
     }
 
-    /// Whether the time of the run is over; whatever else keeps it from asking for visits, the limits are
-    /// looked at.
+    /// Returns whether the time of the run is over; also checks the other limits.
     pub(crate) fn is_time_over(&mut self, now_ms: u64) -> bool {
         self.hosts.check_limits(now_ms);
         self.hosts.is_time_over(now_ms)
     }
 
-    /// Ends the run: what was found last joins the queues, so that it is counted with what waits, and what is
-    /// forbidden leaves them, unless that takes long.
+    /// Ends the run: flushes the last URLs into the queues, so that they are counted, and removes forbidden ones
+    /// from the queues within a time limit.
     pub(crate) fn end_run(&mut self, now_ms: u64) -> Result<(), CrawlError> {
         if self.sieve.is_prompt() {
             self.flush(now_ms)?;
@@ -258,48 +266,48 @@ impl Frontier {
         self.hosts.forget_forbidden()
     }
 
-    /// From now on this is a recrawl.
+    /// Marks this run as a recrawl.
     pub(crate) fn begin_recrawl(&mut self) {
         self.hosts.begin_recrawl();
     }
 
-    /// Whether known pages wait that a recrawl asks for, at hosts that are set aside.
+    /// Returns whether known pages of a recrawl wait at hosts that are set aside.
     pub(crate) fn has_known_aside(&self) -> bool {
         self.hosts.has_known_aside()
     }
 
-    /// The sites that are set aside and that something waits at.
+    /// Returns the sites that are set aside and have waiting pages.
     pub(crate) fn sites_aside(&self) -> BTreeSet<&str> {
         self.hosts.sites_aside()
     }
 
-    /// Whether the host of a URL keeps it out as things are: it has had its share, is another's or refused, or its robots.txt
-    /// forbids the URL.
+    /// Returns whether the host of a URL excludes it: its limit is reached, it belongs to another agent, it is
+    /// refused, or its robots.txt forbids the URL.
     pub(crate) fn bars(&mut self, url: &str) -> Result<bool, CrawlError> {
         self.hosts.bars(url)
     }
 
-    /// Whether a limit has ended the run before everything was asked for.
+    /// Returns whether a limit has ended the run early.
     pub(crate) fn is_cut(&self) -> bool {
         self.hosts.is_cut()
     }
 
-    /// Whether requests are under way.
+    /// Returns whether requests are under way.
     pub(crate) fn is_asking(&self) -> bool {
         self.hosts.is_asking()
     }
 
-    /// The silence that is owed to hosts by how long they took.
+    /// Returns the pauses that are due to hosts because of their response times.
     pub(crate) fn owed(&self) -> &Owed {
         self.hosts.owed()
     }
 
-    /// Whether all is done that can be.
+    /// Returns whether all possible work is done.
     pub(crate) fn is_done(&self) -> bool {
         self.hosts.is_full() && self.hosts.is_quiet() || self.offered == 0 && self.hosts.is_idle()
     }
 
-    /// Takes note of how a visit ended.
+    /// Handles the end of a visit.
     pub(crate) fn settle(&mut self, mut done: Done) -> Result<(), CrawlError> {
         if let Outcome::Answered(answered) = &mut done.outcome {
             let page = &done.visit.page;
@@ -322,7 +330,7 @@ impl Frontier {
         Snapshot { sieve: self.sieve_report(), ..self.hosts.snapshot() }
     }
 
-    /// Counts the hosts by what they are doing; as long as the table of them.
+    /// Counts the hosts by state, in time linear in their number.
     pub(crate) fn census(&self, now_ms: u64) -> Census {
         self.hosts.census(now_ms)
     }
@@ -337,7 +345,7 @@ impl Frontier {
     }
 }
 
-/// Whether two URLs are of one site.
+/// Returns whether two URLs are of one site.
 pub(crate) fn is_same_site(one: &str, other: &str) -> bool {
     let site = |url| Site::split(url).map(|(site, _)| site);
     site(one) == site(other)

@@ -1,19 +1,19 @@
-//! The pages of one host that wait, by class and in order of arrival, in memory or on disk (V4).
+//! The waiting pages of one host, by class and in order of arrival, in memory or on disk.
 //!
-//! What lives here: [`Queue`], a few FIFOs, and the bytes of a page in them. What does not: which class a
-//! page is of (`order.rs`), when a queue has to leave memory (`hosts.rs`), files (`spill.rs`).
+//! What lives here: [`Queue`], a few FIFOs, and the encoding of a page in them. What does not: the class of a page
+//! (`order.rs`), when a queue leaves memory (`hosts.rs`), files (`spill.rs`).
 //!
-//! A FIFO is, in this order: `head` in memory, blocks on disk, `tail` in memory. Pages are put at the end
-//! of `tail`, or of `head` as long as nothing is on disk.
+//! A FIFO is, in this order: `head` in memory, blocks on disk, `tail` in memory. Pages are appended to `tail`, or
+//! to `head` as long as nothing is on disk.
 //!
-//! **Invariant.** What is pushed is popped once; the lowest class first, and inside a class in the order
-//! of arrival, wherever the pages lay in between. After [`Queue::spill`] a queue holds no page in memory.
+//! **Invariant.** A pushed page is popped once; the lowest class first, and inside a class in the order of
+//! arrival, also across the disk. After [`Queue::spill`] a queue holds no page in memory.
 
 use super::spill::{Place, Spill};
 use crate::error::CrawlError;
 use crate::order::{Manner, Repute, Waiting};
 
-/// Bytes of pages in a block: it comes to memory as a whole, for every host that is visited.
+/// Maximum bytes of pages in a block: every visited host loads a whole one.
 const BLOCK_BYTES_MAX: usize = 2_048;
 /// Length of the path, hops, flags, depth.
 const RECORD_HEADER_BYTES: usize = 6;
@@ -22,10 +22,10 @@ const KNOWN: u8 = 2;
 
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// By class; one that is empty leaves.
+    /// By class; an empty FIFO is removed.
     classes: Vec<(u8, Fifo)>,
     len: u32,
-    /// How many of them a recrawl asks for.
+    /// Number of pages of a recrawl.
     known: u32,
 }
 
@@ -49,17 +49,17 @@ impl Queue {
         self.len == 0
     }
 
-    /// Whether there are pages that a recrawl asks for.
+    /// Returns whether there are pages of a recrawl.
     pub(super) fn has_known(&self) -> bool {
         self.known > 0
     }
 
-    /// Bytes of memory that pages take.
+    /// Returns the bytes of memory of the pages.
     pub(super) fn memory_bytes(&self) -> usize {
         self.classes.iter().map(|(_, fifo)| fifo.head.capacity() + fifo.tail.capacity()).sum()
     }
 
-    /// Puts a page in; never tried before, so its attempts are not kept.
+    /// Adds a page; attempts are not kept, since it was never tried.
     pub(super) fn push(&mut self, class: u8, page: &Waiting) {
         let at = match self.classes.binary_search_by_key(&class, |&(class, _)| class) {
             Ok(at) => at,
@@ -92,12 +92,12 @@ impl Queue {
         self.classes.iter_mut().try_for_each(|(_, fifo)| fifo.spill(spill))
     }
 
-    /// Writes what is on disk once more, in blocks as large as they may be.
+    /// Writes the pages on disk again, in blocks of full size.
     pub(super) fn rewrite(&mut self, spill: &mut Spill) -> Result<(), CrawlError> {
         self.classes.iter_mut().try_for_each(|(_, fifo)| fifo.rewrite(spill))
     }
 
-    /// Forgets all pages; how many they were.
+    /// Removes all pages; returns their number.
     pub(super) fn clear(&mut self, spill: &mut Spill) -> Result<usize, CrawlError> {
         for (_, fifo) in &mut self.classes {
             while fifo.first != Place::NONE {
@@ -130,14 +130,14 @@ impl Fifo {
             }
             if self.first == Place::NONE {
                 self.last = Place::NONE;
-                // What comes next goes to the end of the head, so the tail has to be there first.
+                // New pages are appended to the head, so the tail must come first.
                 self.head.append(&mut self.tail);
                 self.tail = Vec::new();
             }
         }
         let (page, bytes) = decode(&self.head[self.at as usize..]);
         self.at += u32::try_from(bytes).expect("a record is short");
-        // What was popped is given back once it is the greater part.
+        // Frees popped pages once they are the greater part.
         if self.at as usize > self.head.len() / 2 {
             self.head.drain(..self.at as usize);
             self.head.shrink_to_fit();
@@ -161,7 +161,7 @@ impl Fifo {
         Ok(())
     }
 
-    /// Puts pages behind the last block.
+    /// Appends pages after the last block.
     fn append(&mut self, pages: &[u8], spill: &mut Spill) -> Result<(), CrawlError> {
         for block in blocks(pages) {
             let place = spill.append(Place::NONE, block)?;
@@ -192,7 +192,7 @@ impl Fifo {
     }
 }
 
-/// Whole records, cut into pieces of at most [`BLOCK_BYTES_MAX`] or one record.
+/// Splits whole records into pieces of at most [`BLOCK_BYTES_MAX`], or one record.
 fn blocks(mut pages: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let mut end = 0;

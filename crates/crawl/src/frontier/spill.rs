@@ -1,14 +1,14 @@
-//! The part of the frontier that is on disk (V4): of queues, and of the rules of robots.txt.
+//! The part of the frontier on disk: queues, and the rules of robots.txt.
 //!
-//! What lives here: [`Spill`], blocks of bytes in a few append-only files, each block with the place of
-//! the next one of its queue. A queue remembers two places, however long it is. What does not: what is
-//! in a block (`queue.rs`, `host/robots.rs`).
+//! What lives here: [`Spill`], blocks of bytes in a few append-only files, each block with the place of the next
+//! one of its queue. A queue stores two places, however long it is. What does not: the contents of a block
+//! (`queue.rs`, `host/robots.rs`).
 //!
-//! A file is `frontier/queue-N.spill`: blocks of `next: u64, length: u32, bytes`, little endian. It is
-//! scratch: made anew by every run, never read by another, and removed when its last block is taken.
+//! A file is `frontier/queue-N.spill`: blocks of `next: u64, length: u32, bytes`, little endian. It is temporary:
+//! every run creates its own files, and removes a file when its last block is taken.
 //!
-//! **Invariant.** A block that was appended is taken once. At most [`OPEN_MAX`] files are open, and no
-//! more than [`PENDING_BYTES_MAX`] bytes and one block wait in memory to be written.
+//! **Invariant.** An appended block is taken once. At most [`OPEN_MAX`] files are open, and at most
+//! [`PENDING_BYTES_MAX`] bytes and one block wait in memory to be written.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -17,17 +17,17 @@ use std::path::{Path, PathBuf};
 
 use crate::error::CrawlError;
 
-/// Bytes of a file, beyond which the next one is begun.
+/// The size of a file beyond which the next one begins.
 const FILE_BYTES_MAX: usize = 32 << 20;
-/// Files open at once.
+/// Maximum number of open files.
 const OPEN_MAX: usize = 16;
-/// Bytes gathered before they are written.
+/// Bytes buffered before they are written.
 pub(super) const PENDING_BYTES_MAX: usize = 256 << 10;
 const HEADER_BYTES: usize = 12;
-/// Files may hold so many times the bytes in use before they are written anew.
+/// The ratio of file size to used bytes at which the files are rewritten.
 const WASTE_MAX: u64 = 4;
 
-/// Where a block is.
+/// The place of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place(u64);
 
@@ -51,11 +51,11 @@ impl Place {
 pub(super) struct Spill {
     dir: PathBuf,
     files: BTreeMap<u32, Segment>,
-    /// The file that grows.
+    /// The file that is being appended to.
     current: u32,
     /// Its end, not written yet.
     pending: Vec<u8>,
-    /// The files open, the one used last at the end.
+    /// The open files, the last used one at the end.
     open: Vec<(u32, File)>,
     used_bytes: u64,
 }
@@ -63,14 +63,14 @@ pub(super) struct Spill {
 /// One file.
 #[derive(Debug, Default)]
 struct Segment {
-    /// Blocks not taken yet.
+    /// Number of blocks not taken yet.
     blocks: u32,
     /// Bytes written.
     bytes: usize,
 }
 
 impl Spill {
-    /// An empty one; what an earlier run left in `dir` is removed.
+    /// Creates an empty spill; removes the files of an earlier run in `dir`.
     pub(super) fn create(dir: &Path) -> Result<Spill, CrawlError> {
         let failed = |source| CrawlError::Io { path: dir.to_path_buf(), source };
         for entry in fs::read_dir(dir).map_err(failed)? {
@@ -85,18 +85,18 @@ impl Spill {
         Ok(Spill { dir: dir.to_path_buf(), files, current: 0, pending, open, used_bytes: 0 })
     }
 
-    /// Bytes of blocks that are to be taken.
+    /// Returns the bytes of blocks not taken yet.
     pub(super) fn used_bytes(&self) -> u64 {
         self.used_bytes
     }
 
-    /// Whether the files are for the most part blocks that were taken.
+    /// Returns whether most of the files is taken blocks.
     pub(super) fn is_wasteful(&self) -> bool {
         let held: usize = self.files.values().map(|segment| segment.bytes).sum();
         held as u64 > self.used_bytes * WASTE_MAX + 4 * FILE_BYTES_MAX as u64
     }
 
-    /// Writes a block that `next` comes after.
+    /// Appends a block that is followed by `next`.
     pub(super) fn append(&mut self, next: Place, bytes: &[u8]) -> Result<Place, CrawlError> {
         if self.segment(self.current).bytes + self.pending.len() > FILE_BYTES_MAX {
             self.write_pending()?;
@@ -117,7 +117,7 @@ impl Spill {
         Ok(place)
     }
 
-    /// Says that `next` comes after the block at `place`.
+    /// Sets the block that follows the one at `place`.
     pub(super) fn link(&mut self, place: Place, next: Place) -> Result<(), CrawlError> {
         let next = next.0.to_le_bytes();
         if let Some(at) = self.pending_at(place) {
@@ -130,7 +130,7 @@ impl Spill {
         })
     }
 
-    /// Takes a block out: its bytes, and the place of the next one.
+    /// Takes a block out; returns its bytes and the place of the next one.
     pub(super) fn take(&mut self, place: Place) -> Result<(Vec<u8>, Place), CrawlError> {
         let (header, bytes) = if let Some(at) = self.pending_at(place) {
             let header = header_of(&self.pending[at..]);
@@ -160,7 +160,7 @@ impl Spill {
         self.files.get_mut(&file).expect("a file with blocks is known")
     }
 
-    /// Where a block is in what was not written yet.
+    /// Returns the offset of a block in the unwritten buffer.
     fn pending_at(&mut self, place: Place) -> Option<usize> {
         if place.file() != self.current {
             return None;
@@ -196,7 +196,7 @@ impl Spill {
         self.dir.join(format!("queue-{file:05}.spill"))
     }
 
-    /// Acts on a file, which is opened if it is not, and another closed for it.
+    /// Calls `act` with a file, which is opened if necessary; another one may be closed for it.
     fn with_file<R>(
         &mut self,
         number: u32,
@@ -227,7 +227,7 @@ impl Spill {
 impl Drop for Spill {
     fn drop(&mut self) {
         for &file in self.files.keys() {
-            // It is scratch; the next run removes what is left.
+            // The file is temporary; the next run removes it.
             let _ = fs::remove_file(self.path(file));
         }
     }

@@ -11,7 +11,7 @@ use crate::answer::{Purpose, is_passing};
 use crate::config::agent_name;
 use crate::site::Site;
 
-/// What a robots.txt says about a URL.
+/// The result of a robots.txt for a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RobotsSaying {
     /// Whether the URL may be fetched.

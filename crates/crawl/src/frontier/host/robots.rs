@@ -1,26 +1,26 @@
-//! What is known of the robots.txt of a host; its rules are in memory or on disk (V4, P5).
+//! The robots.txt of a host; its rules are in memory or on disk.
 //!
-//! What lives here: [`RobotsState`], and the way of its rules to disk and back, so that hosts with long
-//! files, of which there may be many, take no more memory than the queues may. What does not: when they have
-//! to leave memory (`hosts.rs`), reading a robots.txt (`robots/`), files (`spill.rs`).
+//! What lives here: [`RobotsState`], and moving its rules to disk and back, so that long files of many hosts stay
+//! within the memory limit of the queues. What does not: when they leave memory (`hosts.rs`), parsing a robots.txt
+//! (`robots/`), files (`spill.rs`).
 //!
-//! **Invariant.** Rules that were put aside say the same when they are back: a path that was forbidden
-//! stays forbidden. After [`RobotsState::spill`] they take no memory.
+//! **Invariant.** Rules are the same after they return from disk: a forbidden path stays forbidden. After
+//! [`RobotsState::spill`] they take no memory.
 
 use super::super::spill::{Place, Spill};
 use crate::clock::Moment;
 use crate::error::CrawlError;
 use crate::robots::Robots;
 
-/// What is known of a robots.txt.
+/// The state of a robots.txt.
 #[derive(Debug, Default)]
 pub(in crate::frontier) enum RobotsState {
     /// Not yet fetched.
     #[default]
     Unknown,
-    /// Fetched then, and gone with an archive file: to be fetched again, and no older one counts.
+    /// Fetched then, but its archive file is missing: it must be fetched again, and no older one counts.
     Lost { fetched: Moment },
-    /// On its way.
+    /// Being fetched.
     Asked,
     /// Fetched then, with these rules.
     Known { fetched_s: i64, rules: RobotsRules },
@@ -31,7 +31,7 @@ pub(in crate::frontier) enum RobotsState {
 pub(in crate::frontier) enum RobotsRules {
     /// Everything is allowed.
     Open,
-    /// In memory, where they take so many bytes.
+    /// In memory, with their size.
     Here { robots: Box<Robots>, bytes: u32 },
     /// On disk.
     Away(Place),
@@ -49,7 +49,7 @@ impl RobotsRules {
 }
 
 impl RobotsState {
-    /// Bytes of memory that the rules take.
+    /// Returns the bytes of memory of the rules.
     pub(in crate::frontier) fn memory_bytes(&self) -> usize {
         match self {
             RobotsState::Known { rules: RobotsRules::Here { bytes, .. }, .. } => *bytes as usize,
@@ -57,7 +57,7 @@ impl RobotsState {
         }
     }
 
-    /// Whether there was one later than that moment.
+    /// Returns whether a robots.txt was fetched after that moment.
     pub(in crate::frontier) fn is_after(&self, date: Moment) -> bool {
         match *self {
             RobotsState::Unknown | RobotsState::Asked => false,
@@ -66,7 +66,7 @@ impl RobotsState {
         }
     }
 
-    /// How many lines there are in memory.
+    /// Returns the number of lines in memory.
     pub(in crate::frontier) fn line_count(&self) -> usize {
         match self {
             RobotsState::Known { rules: RobotsRules::Here { robots, .. }, .. } => {
@@ -76,12 +76,12 @@ impl RobotsState {
         }
     }
 
-    /// Whether there are rules, and they are known.
+    /// Returns whether there are known rules that may forbid a path.
     pub(in crate::frontier) fn forbids_some(&self) -> bool {
         matches!(self, RobotsState::Known { rules, .. } if !matches!(rules, RobotsRules::Open))
     }
 
-    /// Puts another state in its place.
+    /// Replaces the state.
     pub(in crate::frontier) fn replace(
         &mut self,
         state: RobotsState,
@@ -104,7 +104,7 @@ impl RobotsState {
         Ok(())
     }
 
-    /// Writes what is on disk once more.
+    /// Writes rules on disk again, to free space.
     pub(in crate::frontier) fn rewrite(&mut self, spill: &mut Spill) -> Result<(), CrawlError> {
         if let RobotsState::Known { rules: RobotsRules::Away(place), .. } = self {
             let (bytes, _) = spill.take(*place)?;
@@ -113,8 +113,7 @@ impl RobotsState {
         Ok(())
     }
 
-    /// Whether a path may be fetched; not as long as the rules are not known. They are brought to memory
-    /// for it.
+    /// Returns whether a path may be fetched; `false` while the rules are unknown. Loads the rules into memory.
     pub(in crate::frontier) fn allows(
         &mut self,
         path: &str,
@@ -140,7 +139,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// However often they go to disk and come back.
+        /// Rules stay the same over any number of moves to disk and back.
         #[test]
         fn rules_on_disk_say_what_they_said(
             text in "([Aa]llow|[Dd]isallow): /(index.htm|[a-c%62é*$/]){0,8}\n{0,3}",

@@ -1,11 +1,11 @@
-//! Visits that fail: pages are tried again or given up, hosts wait longer and longer or are set aside (P6).
+//! Visits that fail: pages are retried or given up, hosts wait longer and longer or are set aside.
 //!
-//! What lives here: [`Stumble`], which is a failure or an answer that comes to the same, and what follows from
-//! it. What does not: how long a wait is (`politeness.rs`), when a host counts as failing (`health.rs`).
+//! What lives here: [`Stumble`], a failure or an answer that counts as one, and its consequences. What does not:
+//! the length of a wait (`politeness.rs`), when a host counts as failing (`health.rs`).
 //!
-//! **Invariant.** A visit that failed is given back to its host, or given up and counted; a host that is set
-//! aside is in `asides` and has no errand of another, and what failed of it since its last good answer costs no page a
-//! try. No page is given up that nothing but its host may be to blame for.
+//! **Invariant.** A failed visit returns to its host, or is given up and counted. A host that is set aside is in
+//! `asides`, has no errand of another host, and its failures since its last good answer cost no page an attempt.
+//! No page is given up while its host may be to blame.
 
 use std::sync::Arc;
 
@@ -19,12 +19,12 @@ use crate::outcome::{Failure, FailureKind, Task, Visit};
 use crate::politeness::Politeness;
 use crate::site::HostId;
 
-/// How often in a row a host may be set aside and come back: without an end to it the dead hosts of
-/// a wide crawl would keep each other's crawl alive for ever.
+/// How often in a row a host may be set aside and come back. Without a limit, the dead hosts of a wide crawl would
+/// keep the crawl alive forever.
 const ASIDES_MAX: u32 = 2;
 
 impl Hosts {
-    /// A visit did not lead to what it was for: it is tried again, given up, or the host is.
+    /// Handles a failed visit: retries it, gives it up, or sets the host aside.
     pub(super) fn stumble(&mut self, mut visit: Visit, stumble: Stumble, now_ms: u64) {
         let id = visit.host;
         let host = &mut self.table[index(id)];
@@ -40,7 +40,7 @@ impl Hosts {
             host.health.recover(); // it does answer
         }
         let failures = host.health.failures();
-        // A page has no part in it that its host cannot be reached.
+        // An unreachable host is not the fault of the page.
         let is_outage = is_of_host && visit.task == Task::Page;
         let is_last = match visit.task {
             Task::Robots { .. } => visit.page.attempts >= self.config.retries,
@@ -51,7 +51,7 @@ impl Hosts {
             self.put_aside(visit, stumble, now_ms);
             return;
         }
-        // It is not clear yet whose fault it is: others may tell.
+        // It is not clear yet whose fault it is: other pages may show it.
         let is_unclear = stumble.is_passing && stumble.fault == Fault::Page && visit.blames_host;
         if is_unclear && host.has_tried_all() {
             return self.keep(visit, stumble, now_ms);
@@ -84,7 +84,7 @@ impl Hosts {
         self.list(id);
     }
 
-    /// A visit shows that its host is to be left alone for a while; it waits until then. Returns when that is.
+    /// Sets the host of a failed visit aside; the visit waits until then. Returns when the host comes back.
     fn put_aside(&mut self, visit: Visit, stumble: Stumble, now_ms: u64) -> u64 {
         let id = visit.host;
         self.count_aside(&stumble.class);
@@ -92,8 +92,8 @@ impl Hosts {
         self.set_aside(id, stumble.why, now_ms)
     }
 
-    /// A page had its last try, and nothing tells that it is the page's fault: it waits until its host does better, or has
-    /// another page that may tell.
+    /// Handles the last attempt of a page whose failure may be the fault of the host: it waits until the host
+    /// recovers, or another page shows whose fault it is.
     fn keep(&mut self, visit: Visit, stumble: Stumble, now_ms: u64) {
         let id = visit.host;
         let delay = self.table[index(id)].crawl_delay_ms;
@@ -107,8 +107,8 @@ impl Hosts {
         self.leave_alone(id, &stumble, now_ms);
     }
 
-    /// A visit was as good as none: nothing answers at the address of a host that has another one, or the
-    /// server has refused it unseen. It is made again in the next turn of its host.
+    /// Repeats a visit in the next turn of its host. It failed on one of several addresses, or the server refused
+    /// it unprocessed.
     pub(super) fn make_again(&mut self, visit: Visit, now_ms: u64) {
         let id = visit.host;
         self.table[index(id)].requests += u64::from(visit.task == Task::Page);
@@ -116,7 +116,7 @@ impl Hosts {
         self.list(id);
     }
 
-    /// A host of which page after page fails is left alone for longer and longer.
+    /// Makes a host wait longer and longer while page after page fails.
     fn slow_down(&mut self, id: HostId, now_ms: u64) {
         let host = &mut self.table[index(id)];
         let too_many = host.health.failures().saturating_sub(self.config.host_failures_max / 2);
@@ -176,7 +176,7 @@ impl Hosts {
         self.list(id);
     }
 
-    /// Gives a visit back to its host, to be made again from `due_ms` on.
+    /// Returns a visit to its host, to be made again from `due_ms` on.
     fn put_back(&mut self, visit: Visit, due_ms: u64) {
         let host = &mut self.table[index(visit.host)];
         match visit.task {
@@ -191,7 +191,7 @@ impl Hosts {
         }
     }
 
-    /// Gives a visit back to its host, to be made again after all others that wait.
+    /// Returns a visit to its host, to be made again after all other waiting pages.
     fn put_last(&mut self, visit: Visit) {
         if visit.task != Task::Page {
             return self.put_back(visit, 0);
@@ -205,21 +205,21 @@ impl Hosts {
         self.waiting += 1;
     }
 
-    /// Leaves a host alone, in this run and in those after it, for as long as it asks for.
+    /// Sets a host aside for as long as it requests, in this run and later ones.
     fn leave_alone(&mut self, id: HostId, stumble: &Stumble, now_ms: u64) {
         let asked_ms = Politeness::asked_ms(stumble.retry_after_ms.unwrap_or(0));
         let why = format!("{}, and asks to wait", stumble.why);
-        // What is said of it is what its record tells.
+        // Later runs compute the same time from the record.
         let term = Term::Asked { until_s: stumble.date.second_after(asked_ms) };
         self.keep_away(id, now_ms.saturating_add(asked_ms), Aside { why, term }, now_ms);
     }
 
-    /// Leaves a host alone whose addresses this crawl may not visit.
+    /// Sets a host aside whose addresses this crawl may not visit.
     pub(super) fn refuse_host(&mut self, id: HostId, why: String, now_ms: u64) {
         self.keep_away(id, u64::MAX, Aside { why, term: Term::Refused }, now_ms);
     }
 
-    /// Leaves a host alone for a while. Returns until when.
+    /// Sets a host aside for a while. Returns when it comes back.
     pub(super) fn set_aside(&mut self, id: HostId, why: String, now_ms: u64) -> u64 {
         let host = &mut self.table[index(id)];
         host.forgive();
@@ -233,7 +233,7 @@ impl Hosts {
         until_ms
     }
 
-    /// Leaves a host alone that is neither in the workbench nor, any more, being visited.
+    /// Sets a host aside that is neither in the workbench nor being visited.
     pub(super) fn keep_away(&mut self, id: HostId, until_ms: u64, aside: Aside, now_ms: u64) {
         let host = &mut self.table[index(id)];
         debug_assert!(host.state != State::Aside, "{} is aside", host.site);
@@ -256,8 +256,8 @@ impl Hosts {
         }
     }
 
-    /// The robots.txt of `asker` cannot be had, as the visit of `visited` has shown: it is set
-    /// aside, or asks again in its next turn if it is busy with the errands of others.
+    /// Handles the failure of the visit of `visited` to fetch the robots.txt of `asker`. The asker is set aside;
+    /// if it is busy with errands of others, it tries again in its next turn.
     pub(super) fn lose_robots(&mut self, asker: HostId, visited: HostId, why: String, now_ms: u64) {
         let host = &mut self.table[index(asker)];
         if asker == visited || host.state == State::Asking {
@@ -279,7 +279,7 @@ impl Hosts {
     }
 }
 
-/// A host that is set aside.
+/// Why and for how long a host is set aside.
 #[derive(Debug)]
 pub(super) struct Aside {
     /// Why, for people.
@@ -292,38 +292,38 @@ pub(super) struct Aside {
 pub(super) enum Term {
     /// For a while, or the rest of the run: the next run tries it again.
     Run,
-    /// As long as it asks for, whatever runs there are: in seconds since 1970.
+    /// As long as it requests, also in later runs: in seconds since 1970.
     Asked { until_s: i64 },
-    /// For ever, unless its address or the configuration changes.
+    /// Forever, unless its address or the configuration changes.
     Refused,
 }
 
-/// Whose fault it is that a visit did not lead to what it was for.
+/// Whose fault a failed visit is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The host cannot be reached.
     Host,
-    /// Another page of the host may do better.
+    /// Another page of the host may succeed.
     Page,
-    /// The host did answer, and it is the crawl that could not take it.
+    /// The host answered, but the crawl could not take the answer.
     Ours,
 }
 
-/// A visit that did not lead to what it was for.
+/// A failed visit.
 pub(super) struct Stumble {
     /// The class, for the report.
     pub(super) class: String,
-    /// The story, for people.
+    /// The description, for people.
     pub(super) why: String,
-    /// Another try may end better.
+    /// Whether another attempt may succeed.
     pub(super) is_passing: bool,
     /// Whose fault it is.
     pub(super) fault: Fault,
-    /// The host asks for a rest.
+    /// Whether the host asks to slow down.
     pub(super) is_pressing: bool,
-    /// When the visit began, or, if it asks for a number of seconds, when it was over.
+    /// When the visit began, or ended if it requests a wait in seconds.
     pub(super) date: Moment,
-    /// The status of the capture that an answer would be compared with; 0 if there is none.
+    /// The status of the capture that an answer would be compared with; 0 if none.
     pub(super) before: u16,
     pub(super) retry_after_ms: Option<u64>,
 }

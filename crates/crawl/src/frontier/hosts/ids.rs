@@ -1,9 +1,9 @@
-//! Which number a site has, and whose it is.
+//! The numbers of sites.
 //!
-//! What lives here: the numbers, by the signature of the site, and the sites that belong to other agents. What does not:
-//! which agent that is (`agents.rs` of the crate).
+//! What lives here: the numbers, by the signature of the site, and passing URLs of other agents' sites to the
+//! outboxes. What does not: the assignment of sites to agents (`agents.rs` of the crate).
 //!
-//! **Invariant.** A site has one number, which is its place in the table; two sites of one signature have two.
+//! **Invariant.** A site has one number, its index in the table; two sites with the same signature have two.
 
 use sieve::signature;
 
@@ -14,7 +14,8 @@ use crate::seeds::Start;
 use crate::site::{HostId, Site};
 
 impl Hosts {
-    /// The number of the site of a URL; `None`, and the URL is dealt with, if it is not ours.
+    /// Returns the number of the site of a URL; `None` if the site belongs to another agent, to which the URL is
+    /// sent.
     pub(super) fn own_id(&mut self, site: &str, url: &str, mark: Mark) -> Option<HostId> {
         let known = self.known_id(site).ok();
         let other = match known {
@@ -36,7 +37,7 @@ impl Hosts {
         id
     }
 
-    /// The number of a site, whosever it is; `None` if there is no room for one more.
+    /// Returns the number of a site of any agent; `None` if `hosts_max` is reached.
     pub(super) fn id(&mut self, site: &str) -> Option<HostId> {
         match self.known_id(site) {
             Ok(id) => Some(id),
@@ -44,7 +45,7 @@ impl Hosts {
         }
     }
 
-    /// The number of a site that is known, or where it is to be noted.
+    /// Returns the number of a known site, or the slot for a new one.
     pub(super) fn known_id(&self, site: &str) -> Result<HostId, u64> {
         let mut slot = signature(site.as_bytes()).0;
         loop {

@@ -1,10 +1,10 @@
-//! How much memory queues and rules take, and what leaves it for the disk.
+//! The memory limit of queues and rules.
 //!
-//! What lives here: the sum over the hosts, and whose part goes next. What does not: how a part is written
+//! What lives here: the sum over the hosts, and the choice of what moves to disk. What does not: writing it
 //! (`host.rs`, `spill.rs`).
 //!
-//! **Invariant.** `memory_bytes` is the sum of what the hosts say of themselves; no more than `waiting_memory_bytes` when
-//! a URL has been put in.
+//! **Invariant.** `memory_bytes` is the sum of the memory of all hosts, and at most `waiting_memory_bytes` after a
+//! URL was added.
 
 use super::super::host::Host;
 use super::super::spill::Spill;
@@ -13,7 +13,7 @@ use crate::error::CrawlError;
 use crate::site::HostId;
 
 impl Hosts {
-    /// Does something to a host that changes how much memory it takes.
+    /// Changes a host and updates the sum of memory.
     pub(super) fn change<T>(
         &mut self,
         id: HostId,
@@ -26,13 +26,13 @@ impl Hosts {
         result
     }
 
-    /// Bytes of memory that queues and rules take.
+    /// Returns the bytes of memory of queues and rules.
     #[cfg(test)]
     pub(in crate::frontier) fn memory_bytes(&self) -> usize {
         self.memory_bytes
     }
 
-    /// Moves queues and rules to disk if they take too much memory.
+    /// Moves queues and rules to disk if they exceed the limit.
     pub(super) fn keep_to_memory(&mut self) {
         if self.memory_bytes > self.config.waiting_memory_bytes {
             let spilled = self.spill();

@@ -1,9 +1,9 @@
-//! What an answer, or an address, changes at the hosts.
+//! The effects of an answer, or of an address, on the hosts.
 //!
-//! What lives here: counts, the rules of a robots.txt, and where it is fetched if it has moved. What does not:
-//! what an answer leads to (`mod.rs` of the frontier), visits that fail (`fail.rs`).
+//! What lives here: counts, the rules of a robots.txt, and following its redirects. What does not: the URLs of an
+//! answer (`lead.rs`), failed visits (`fail.rs`).
 //!
-//! **Invariant.** After [`Hosts::settle`] the host is where it belongs, and ready no sooner than politeness
+//! **Invariant.** After [`Hosts::settle`] the host is in the right state, and ready no sooner than politeness
 //! allows.
 
 use std::net::IpAddr;
@@ -81,11 +81,11 @@ impl Hosts {
                 if let Task::Robots { asker, .. } = visit.task {
                     self.settle_robots(&visit, asker, answered, date.s, finished_ms);
                 } else {
-                    // It is to be asked for no more, whatever it is now.
+                    // The known page needs no other visit, whatever it is now.
                     self.pages_due = self.pages_due.saturating_sub(u64::from(was_page));
                     self.settle_page(id, visit.page.sitemap, &answered);
                 }
-                // A Crawl-delay that has just become known counts at once.
+                // A new Crawl-delay counts at once.
                 let host = &mut self.table[index(id)];
                 let pause_ms = self.politeness.pause_ms(host.crawl_delay_ms);
                 host.ready_ms = host.ready_ms.max(Politeness::after(finished_ms, pause_ms));
@@ -133,7 +133,7 @@ impl Hosts {
                 return self.send_errand(asker, visit, site, path, now_ms);
             }
         }
-        // Anything but a file, an error of the server, or silence means that there are no rules.
+        // All statuses but 2xx, 429 and 5xx mean that there are no rules.
         let robots = answered.harvest.robots.take().unwrap_or_default();
         self.know_robots(asker, robots, date_s);
     }
@@ -151,7 +151,7 @@ impl Hosts {
         }
     }
 
-    /// Has the robots.txt of `asker` fetched where, by the answer to `visit`, it was moved to.
+    /// Adds an errand for the robots.txt of `asker` at the host that it redirects to.
     fn send_errand(&mut self, asker: HostId, visit: &Visit, site: &str, path: &str, now_ms: u64) {
         let page = Waiting { hops: visit.page.hops + 1, ..Waiting::new(path) };
         let Some(id) = self.id(site) else {
@@ -170,7 +170,7 @@ impl Hosts {
         }
     }
 
-    /// Takes note of the addresses of a host; they are held against the guard each time they are told.
+    /// Sets the addresses of a host; the guard checks them each time.
     pub(super) fn set_address(
         &mut self,
         id: HostId,
@@ -196,7 +196,7 @@ impl Hosts {
     }
 }
 
-/// An answer that is as good as none.
+/// Converts an answer that counts as a failure.
 fn stumble_of(visit: &Visit, answered: &Answered) -> Stumble {
     let &Answered { status, before, retry_after_ms, .. } = answered;
     Stumble {
@@ -211,8 +211,8 @@ fn stumble_of(visit: &Visit, answered: &Answered) -> Stumble {
     }
 }
 
-/// Whether an answer is as good as none: it may be another one another time, or it says nothing of its URL, of which
-/// something better is known.
+/// Returns whether an answer counts as a failure: it may be different another time, or it is an error while a
+/// better answer is known.
 fn is_in_vain(purpose: Purpose, answered: &Answered) -> bool {
     let &Answered { status, before, unchanged, .. } = answered;
     let is_known = before > 0 && !leaves_standing(purpose, before);

@@ -1,9 +1,7 @@
-//! What the hosts of a crawl tell of themselves: for those who watch it, and when it is over (W5).
+//! Reports about the hosts of a crawl, while it runs and when it is over.
 //!
 //! What lives here: counts and states as plain values. What does not: counting (`settle.rs`, `fail.rs`), and
-//! how the values are shown.
-//!
-//! **Invariant.** Telling changes nothing.
+//! displaying the values.
 
 use std::collections::BTreeSet;
 
@@ -40,18 +38,18 @@ impl Hosts {
         }
     }
 
-    /// Whether pages that a recrawl asks for wait at hosts that are set aside.
+    /// Returns whether known pages of a recrawl wait at hosts that are set aside.
     pub(in crate::frontier) fn has_known_aside(&self) -> bool {
         self.asides.keys().any(|&(_, id)| self.table[index(id)].has_known())
     }
 
-    /// The sites that are set aside and that something waits at.
+    /// Returns the sites that are set aside and have waiting pages.
     pub(in crate::frontier) fn sites_aside(&self) -> BTreeSet<&str> {
         let hosts = self.asides.keys().map(|&(_, id)| &self.table[index(id)]);
         hosts.filter(|host| host.waiting() > 0).map(|host| host.site.key()).collect()
     }
 
-    /// Counts the hosts by what they are doing; as long as the table of them.
+    /// Counts the hosts by state, in time linear in their number.
     pub(in crate::frontier) fn census(&self, now_ms: u64) -> Census {
         let mut census = Census::default();
         for host in &self.table {
@@ -90,7 +88,7 @@ impl Hosts {
         Report {
             pages: self.report.pages + self.pages_due,
             aside: self.asides.iter().map(aside).collect(),
-            // What is under way when a run ends was asked for, and is asked for again by the next one.
+            // Visits under way when a run ends count as requests, and the next run makes them again.
             requests: self.report.requests + self.requests_under_way as u64,
             waiting: (self.waiting + self.pages_under_way + self.left_out) as u64,
             hosts: self.table.len() as u64,

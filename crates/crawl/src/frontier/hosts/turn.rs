@@ -1,10 +1,10 @@
-//! Whose turn it is, and what a host is visited for when it has it.
+//! The next visit: which host has its turn, and what it is visited for.
 //!
-//! What lives here: the way from the workbench to a [`Visit`], and the limits that end a run. What does not:
-//! what a visit changes (`settle.rs`), how hosts are ordered by their moments (`workbench.rs`).
+//! What lives here: the way from the workbench to a [`Visit`], and the limits that end a run. What does not: the
+//! effects of a visit (`settle.rs`), the order of hosts by their moments (`workbench.rs`).
 //!
-//! **Invariant.** A host is asked for its robots.txt before any of its pages, and for no page that it forbids.
-//! A call of [`Hosts::next`] is short, however many pages are forbidden.
+//! **Invariant.** The robots.txt of a host is fetched before any of its pages, and no page that it forbids is
+//! fetched. A call of [`Hosts::next`] is short, however many pages are forbidden.
 
 use std::sync::Arc;
 
@@ -19,22 +19,22 @@ use crate::order::{Manner, Waiting};
 use crate::outcome::{Task, Visit};
 use crate::site::{HostId, Site};
 
-/// A connection is kept open for a pause no longer than this.
+/// The longest pause for which a connection is kept open.
 const KEEP_ALIVE_MS_MAX: u64 = 5_000;
 
 /// The key of the limit on pages.
 pub(super) const PAGES_MAX: &str = "pages_max";
 
-/// When a run is over, so many times the work of a call is spent on counting what is forbidden; part of a second.
+/// The work, in calls, that a finished run spends on counting forbidden pages: a fraction of a second.
 const LAST_CALLS: u64 = 50;
 
-/// Whether a visit may add a page. What is asked for as a sitemap may turn out to be one.
+/// Returns whether a visit may add a page. A URL that is requested as a sitemap may turn out to be a page.
 pub(super) fn is_new_page(visit: &Visit) -> bool {
     visit.task == Task::Page && !visit.page.known
 }
 
 impl Hosts {
-    /// Lets hosts come back whose time aside is over.
+    /// Brings back hosts whose time aside is over.
     fn wake(&mut self, now_ms: u64) {
         while let Some((&(until_ms, id), _)) = self.asides.first_key_value() {
             if until_ms > now_ms {
@@ -44,7 +44,7 @@ impl Hosts {
         }
     }
 
-    /// Lets a host come back at once if it is aside only because nothing was heard of it: it has another page now.
+    /// Brings back a host that is aside only because a single page failed: it has another page now.
     pub(super) fn hear(&mut self, id: HostId) {
         if let Some(until_ms) = self.table[index(id)].unheard_until_ms {
             self.come_back((until_ms, id));
@@ -63,7 +63,7 @@ impl Hosts {
     pub(in crate::frontier) fn next(&mut self, now_ms: u64, now_s: i64) -> Option<Visit> {
         self.wake(now_ms);
         self.check_limits(now_ms);
-        // A call is short, however many pages are forbidden; the hosts go on with the next one.
+        // A call is short, however many pages are forbidden; the next call continues.
         self.effort.begin();
         while !self.is_full() && self.failed.is_none() && !self.effort.is_spent() {
             let id = self.workbench.take(now_ms)?;
@@ -83,7 +83,7 @@ impl Hosts {
         None
     }
 
-    /// What a host that was taken from the workbench is visited for; `None` if it is not after all.
+    /// Returns the visit of a host that was taken from the workbench; `None` if it has no task after all.
     fn turn(&mut self, id: HostId, now_ms: u64, now_s: i64) -> Option<Visit> {
         self.keep_to_limits(id);
         let host = &mut self.table[index(id)];
@@ -133,13 +133,13 @@ impl Hosts {
         Some(Visit { has_other_address, blames_host, ..visit })
     }
 
-    /// Forgets the pages of a host that has had its share.
+    /// Removes the pages of a host that has reached its limit.
     fn keep_to_limits(&mut self, id: HostId) {
         let host = &mut self.table[index(id)];
         if is_reached(host.pages, self.config.pages_per_host_max)
             || is_reached(host.requests, self.config.requests_per_host_max)
         {
-            // These were asked for, and no answer has told what they are now.
+            // These were requested without a conclusive answer.
             let unsettled = host.unsettled() as u64;
             self.report.asked += unsettled;
             self.report.failed += unsettled;
@@ -150,8 +150,8 @@ impl Hosts {
         }
     }
 
-    /// The next page of a host that may be visited. A recrawl that has as many pages as there may be leaves
-    /// out those that are new.
+    /// Returns the next page of a host that may be visited. A recrawl leaves out new pages once `pages_max` is
+    /// reached.
     fn pop_wanted(&mut self, id: HostId, now_ms: u64) -> Option<Waiting> {
         loop {
             let page = self.pop_allowed(id, now_ms)?;
@@ -162,7 +162,7 @@ impl Hosts {
         }
     }
 
-    /// The next page of a host that its robots.txt allows, if that is known.
+    /// Returns the next page of a host that its robots.txt allows, if that is known.
     fn pop_allowed(&mut self, id: HostId, now_ms: u64) -> Option<Waiting> {
         let mut forbidden = 0;
         let mut effort = std::mem::take(&mut self.effort);
@@ -182,8 +182,8 @@ impl Hosts {
         page
     }
 
-    /// The run is over: what waits and a robots.txt forbids is no longer counted with what is left, unless that takes
-    /// long.
+    /// Removes forbidden pages from the queues at the end of a run, so that they do not count as waiting; stops
+    /// when that takes too long.
     pub(in crate::frontier) fn forget_forbidden(&mut self) -> Result<(), CrawlError> {
         let mut effort = Effort::of_calls(LAST_CALLS);
         for id in (0_u32..).take(self.table.len()).map(HostId) {
@@ -199,12 +199,12 @@ impl Hosts {
         self.take_failure()
     }
 
-    /// Whether the host of a URL keeps it out as things are.
+    /// Returns whether the host of a URL excludes it.
     pub(in crate::frontier) fn bars(&mut self, url: &str) -> Result<bool, CrawlError> {
         let Some((site, path)) = Site::split(url) else { return Ok(true) };
         let Ok(id) = self.known_id(site) else { return Ok(false) };
         let host = &self.table[index(id)];
-        // One that is refused is so for good.
+        // A refused host never comes back.
         let aside = self.asides.get(&(u64::MAX, id));
         let is_refused = aside.is_some_and(|aside| aside.term == Term::Refused);
         if host.other.is_some()
@@ -221,8 +221,7 @@ impl Hosts {
         is_forbidden
     }
 
-    /// How often a page was tried in vain before it came to the queue, and in what manner it is to be asked for, which the
-    /// queue does not keep.
+    /// Adds the failed attempts and the manner of a page, which the queue does not keep.
     fn recall(&mut self, id: HostId, page: &mut Waiting) {
         if self.tries.is_empty() && self.anyhow.is_empty() {
             return;
@@ -238,36 +237,36 @@ impl Hosts {
         }
     }
 
-    /// Whether as much as is wanted is there, or on its way.
+    /// Returns whether the crawl needs no further visits than those under way.
     pub(in crate::frontier) fn is_full(&self) -> bool {
         self.limit.is_some() || !self.is_recrawl && self.is_full_of_pages()
     }
 
-    /// Whether there are as many pages as there may be, or will be.
+    /// Returns whether `pages_max` is reached, counting visits under way.
     fn is_full_of_pages(&self) -> bool {
         let coming = if self.is_recrawl { self.new_under_way } else { self.under_way };
         let pages = self.report.pages + self.pages_due + coming as u64;
         is_reached(pages, self.config.pages_max)
     }
 
-    /// Whether a limit has ended the run before everything was asked for.
+    /// Returns whether a limit has ended the run early.
     pub(in crate::frontier) fn is_cut(&self) -> bool {
         self.limit.is_some()
     }
 
-    /// When the time of the run is over, which begins with the first question; `None` if there is no limit.
+    /// Returns when the time of the run is over, which begins with the first call; `None` if there is no limit.
     pub(in crate::frontier) fn end_ms(&mut self, now_ms: u64) -> Option<u64> {
         let run_ms = self.config.time_s_max.saturating_mul(1000);
         let end_ms = *self.end_ms.get_or_insert(now_ms.saturating_add(run_ms));
         (run_ms > 0).then_some(end_ms)
     }
 
-    /// Whether the time of the run is over.
+    /// Returns whether the time of the run is over.
     pub(in crate::frontier) fn is_time_over(&mut self, now_ms: u64) -> bool {
         self.end_ms(now_ms).is_some_and(|end_ms| now_ms >= end_ms)
     }
 
-    /// Looks whether a limit of the whole crawl has come.
+    /// Checks the limits of the whole crawl.
     pub(in crate::frontier) fn check_limits(&mut self, now_ms: u64) {
         let is_time_over = self.is_time_over(now_ms);
         self.limit = if !self.is_recrawl && is_reached(self.report.pages, self.config.pages_max) {
@@ -279,23 +278,22 @@ impl Hosts {
         };
     }
 
-    /// Whether nothing is under way.
+    /// Returns whether no visit is under way.
     pub(in crate::frontier) fn is_quiet(&self) -> bool {
         self.under_way == 0
     }
 
-    /// Whether requests are under way.
+    /// Returns whether requests are under way.
     pub(in crate::frontier) fn is_asking(&self) -> bool {
         self.requests_under_way > 0
     }
 
-    /// Whether nothing is under way and nothing waits for its moment.
+    /// Returns whether no visit is under way and no host is in the workbench.
     pub(in crate::frontier) fn is_idle(&self) -> bool {
         self.under_way == 0 && self.workbench.is_empty()
     }
 
-    /// The moment before which [`Hosts::next`] gives nothing; `None` if it has to be told of a visit
-    /// first.
+    /// Returns the moment before which [`Hosts::next`] returns nothing; `None` if a visit has to end first.
     pub(in crate::frontier) fn next_ms(&self) -> Option<u64> {
         if self.is_full() {
             return None;
