@@ -2,11 +2,13 @@
 //!
 //! What lives here: the records of one visit.
 //!
-//! - An answer is a `request` and a `response` record. Headers of the response hold what HTTP does not say:
-//!   `Crivello-Purpose` (`page`, `robots`, `sitemap`), `Crivello-Attempt`, `Crivello-Hops`, `Crivello-Depth`,
-//!   `Crivello-Took` (milliseconds from the request to an answer with a Retry-After in seconds), `Crivello-Blame`
-//!   (`host`, if a failure counts against the host and not the page) and `Crivello-Robots-For` (the site whose
-//!   robots.txt it is).
+//! - An answer is a `request` and a `response` record. Headers of the response hold what HTTP does not say.
+//! - `Crivello-Purpose` is `page`, `robots` or `sitemap`; `Crivello-Robots-For` is the site whose robots.txt it
+//!   is.
+//! - `Crivello-Attempt`, `Crivello-Hops` and `Crivello-Depth` are the failed attempts, the redirects and the links
+//!   so far.
+//! - `Crivello-Took` is the time in milliseconds from the request to an answer with a Retry-After in seconds.
+//! - `Crivello-Blame` is `host` if a failure counts against the host and not the page.
 //! - A failed visit is a `metadata` record with the same notes as fields, and with `outcome` and `detail`. Its
 //!   purpose is `address` if DNS failed.
 //! - An answer equal to an earlier capture is a `revisit` record; `Crivello-Length` is the length of its body.

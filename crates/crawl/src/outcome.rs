@@ -41,9 +41,9 @@ pub(crate) struct Visit {
     pub(crate) has_other_address: bool,
     /// Whether to keep the connection for the next visit.
     pub(crate) keep_alive: bool,
-    /// Whether a failure (silence, 429 or 5xx) counts against the host and sets it aside. It is the last attempt
-    /// of a page, the host has given no good answer since before the first one, and no other page waits that could
-    /// show whose fault it is.
+    /// Whether a failure (silence, 429 or 5xx) counts against the host and sets it aside. That is so on the last
+    /// attempt of a page if the host has given no good answer since before the first one. It also requires that no
+    /// other page waits that could show whose fault it is.
     pub(crate) blames_host: bool,
 }
 

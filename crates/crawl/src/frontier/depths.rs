@@ -6,8 +6,8 @@
 //! its links must be offered again. What does not: reading these links from the archive (`replay.rs`).
 //!
 //! **Invariant.** When no page is nearer and none waits, the depth of every page is the length of the shortest
-//! path to it in the archive, from the first page of its site or from a link of another site. The map takes about
-//! 30 bytes per URL, and exists only with `depth_max`.
+//! path to it in the archive. A path begins at the first page of its site or at a link of another site. The map
+//! takes about 30 bytes per URL, and exists only with `depth_max`.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,7 +1,7 @@
 //! The frontier on simulated time: hours of crawling in milliseconds, against a web that is a table.
 //!
-//! A walk hands every visit its answer after a while, and checks on the way that no host and no
-//! address is asked sooner than it may be, nor twice at once.
+//! A walk answers every visit after a while. On the way it checks that no host and no address is requested sooner
+//! than allowed, nor twice at once.
 
 mod failures;
 mod order;
@@ -24,7 +24,7 @@ use crate::robots::Robots;
 /// How long every answer takes.
 const ANSWER_MS: u64 = 30;
 
-/// What a URL answers, in the order of the requests; the last one again and again.
+/// The replies of each URL, in the order of the requests; the last one repeats.
 type Web = BTreeMap<&'static str, Vec<Reply>>;
 
 #[derive(Debug, Clone)]
@@ -43,23 +43,22 @@ struct Walk {
     _dir: TempDir,
     web: Web,
     now_ms: u64,
-    /// URL and moment of every request.
+    /// Moment and URL of every request.
     requests: Vec<(u64, String)>,
     under_way: Vec<(u64, Visit)>,
-    /// When each host and each address had its last answer.
+    /// When each host and each address gave its last answer.
     hosts: BTreeMap<String, u64>,
     addresses: BTreeMap<IpAddr, u64>,
     config: Arc<Config>,
-    /// How long answers take, where it is not `ANSWER_MS`.
+    /// How long answers take, if it is not `ANSWER_MS`.
     lengths_ms: BTreeMap<&'static str, u64>,
-    /// What the name server says, in the order of the questions, each for so long; the last one
-    /// again and again.
+    /// The answers of the name server, in the order of the lookups, each with its TTL; the last one repeats.
     names: BTreeMap<&'static str, Vec<(IpAddr, u64)>>,
-    /// Further addresses of a name, told after that one.
+    /// Further addresses of a name, after that one.
     others: BTreeMap<&'static str, Vec<IpAddr>>,
-    /// Addresses where nothing answers.
+    /// Addresses that do not connect.
     dead: Vec<IpAddr>,
-    /// How many pages were found forbidden in one call, at most.
+    /// The maximum number of forbidden pages found in one call.
     forbidden_max: u64,
 }
 
@@ -94,7 +93,7 @@ impl Walk {
         }
     }
 
-    /// Goes on until nothing is left, or the moment has come.
+    /// Runs until no work is left, or until the moment has come.
     fn run(&mut self, until_ms: u64) {
         while self.now_ms < until_ms {
             let now_s = i64::try_from(self.now_ms / 1000).expect("a short crawl");
@@ -145,7 +144,7 @@ impl Walk {
 
     fn end(&mut self, visit: Visit, finished_ms: u64) {
         let outcome = if visit.task == Task::Resolve {
-            // All names of one first letter share an address.
+            // All names with the same first letter share an address.
             let letter = visit.site.host().as_bytes()[0];
             let usual = (IpAddr::from([9, 9, 9, letter]), u64::MAX);
             let (address, ttl_ms) = match self.names.get_mut(visit.site.host()) {

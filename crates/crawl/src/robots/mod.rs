@@ -1,11 +1,11 @@
 //! robots.txt: the rules of a site for crawlers.
 //!
-//! What lives here: the parser and the matcher of RFC 9309, with the leniency of Google's published suite (a
-//! missing colon, common misspellings, part of a byte-order mark, an allowed `/x/index.html` that also allows
-//! `/x/`). What does not: fetching the file, and handling a failure to fetch it (`frontier/`).
+//! What lives here: the parser and the matcher of RFC 9309, with the leniency of Google's published suite. It
+//! accepts a missing colon, common misspellings, part of a byte-order mark, and an allowed `/x/index.html` that
+//! also allows `/x/`. What does not: fetching the file, and handling a failure to fetch it (`frontier/`).
 //!
-//! The groups that name our agent are merged; without such a group, the groups of `*` are. Among the lines that match
-//! a path the longest pattern wins, and Allow wins a tie. Rules and paths are compared in one spelling
+//! The groups that name our agent are merged; without such a group, the groups of `*` are. Among the lines that
+//! match a path the longest pattern wins, and Allow wins a tie. Rules and paths are compared in one spelling
 //! ([`spelling`]). The RFC also decodes escapes of ordinary letters (`%62` is `b`) before the comparison, the
 //! suite does not. An ambiguous rule forbids: a Disallow matches in either reading, an Allow only in the literal
 //! one.

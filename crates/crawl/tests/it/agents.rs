@@ -39,7 +39,7 @@ fn two_agents_cover_the_web_between_them() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// A sitemap of a host that is the other's is one there as well, whatever it is called: also as no page may be.
+/// A sitemap of another agent's host is a sitemap there as well, even with an extension that pages may not have.
 #[test]
 fn a_sitemap_stays_one_on_its_way_to_another_agent() {
     let port = hostile::serve(|request, out| {
@@ -66,7 +66,7 @@ fn a_sitemap_stays_one_on_its_way_to_another_agent() {
         ..Config::default()
     };
     let dirs = [0, 1].map(|_| tempfile::tempdir().expect("a temporary folder"));
-    // Only hosts that are not of the agent that `b.test` is of: what that one knows, it is told.
+    // Only hosts of the agent that does not own `b.test`, so that URLs have to reach the other agent.
     let agents = crawl::assignment(&config(0)).expect("there are two");
     let is_other = |name: &&str| agents.owner(&format!("{name}.test")) != agents.owner("b.test");
     let others: Vec<&str> = ["a", "c", "d"].into_iter().filter(is_other).collect();
@@ -98,7 +98,7 @@ fn a_sitemap_stays_one_on_its_way_to_another_agent() {
     assert!(boxes.iter().any(sent), "{line} is in no outbox");
 }
 
-/// A chain of redirects without an end, each to a host of another agent perhaps, ends where it does for one process.
+/// An endless chain of redirects over hosts of several agents ends at the same length as in one process.
 #[test]
 fn redirects_are_counted_on_their_way_to_other_agents() {
     const HOSTS: usize = 9;

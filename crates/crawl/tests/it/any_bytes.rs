@@ -1,5 +1,5 @@
-//! Servers that answer with nearly anything: every URL has an outcome, the crawl ends in order, and what it archived can
-//! be read.
+//! Servers that answer with almost any bytes: every URL has an outcome, the crawl ends normally, and its archive
+//! can be read.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -12,7 +12,7 @@ use crate::support::crawl;
 
 const PAGES: usize = 400;
 
-/// What heads and bodies are made of, besides what stands in them anyway.
+/// The parts of heads and bodies, in addition to the usual ones.
 const WORDS: [&[u8]; 30] = [
     b"HTTP/1.1 200 OK\r\n",
     b"HTTP/1.1 99 x\r\n",
@@ -46,7 +46,8 @@ const WORDS: [&[u8]; 30] = [
     b"<base href='http://%'><a href=//><meta charset=utf-16>",
 ];
 
-/// The answer to the request for a page: one of several good ones, with a few changes that its number decides.
+/// Returns the answer to the request for a page: one of several good ones, with a few changes that its number
+/// decides.
 fn answer(number: usize) -> Vec<u8> {
     let mut seed = (number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mut below = |bound: usize| {

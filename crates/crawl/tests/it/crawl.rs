@@ -1,4 +1,4 @@
-//! Whole crawls of a simulated web, held against what a polite crawler must end with.
+//! Whole crawls of a simulated web, compared with the result of a polite crawler.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,7 +16,7 @@ use crate::support::{
     DELAY_MS, PAGES_PER_HOST, archived, config, crawl, crawl_until, dirs, server,
 };
 
-/// The log and the archive agree with the truth, and nothing was archived twice.
+/// Checks that the log and the archive agree with the truth, and nothing was archived twice.
 fn check_complete(server: &Server, dir: &Path) {
     let truth = server.web().truth(PAGES_PER_HOST);
     let verdict = judge(&truth, &server.log(), DELAY_MS);
@@ -53,7 +53,7 @@ fn check_crawl(change: impl FnOnce(&mut Config)) {
     assert!(report.forbidden_by_robots > 0);
 }
 
-/// Three tries of a host that refuses connections stand in no log.
+/// Three attempts at a host that refuses connections are in no log.
 fn dead_requests(failures: &BTreeMap<String, u64>) -> u64 {
     failures.get("connect").copied().unwrap_or(0) * 3
 }
@@ -109,7 +109,7 @@ fn a_crawl_that_was_stopped_goes_on() {
         assert!(third.resumed && !third.interrupted, "{third:?}");
         assert_eq!(third.pages, archived(dir.path()).len() as u64);
         check_complete_over_runs(&server, dir.path());
-        // There is nothing left.
+        // No work is left.
         let requests = server.log().len();
         let fourth = crawl(dir.path(), &config, &[]).expect("the crawl goes on");
         assert_eq!((fourth.pages, fourth.pages_new), (third.pages, 0));
@@ -119,7 +119,7 @@ fn a_crawl_that_was_stopped_goes_on() {
     }
 }
 
-/// As [`check_complete`], and no page was asked for by two runs.
+/// Does [`check_complete`], and checks that no page was fetched by two runs.
 fn check_complete_over_runs(server: &Server, dir: &Path) {
     check_complete(server, dir);
     let mut times: BTreeMap<(String, String), usize> = BTreeMap::new();
@@ -138,7 +138,7 @@ fn a_torn_archive_costs_only_what_was_torn() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = config(&server);
     crawl_until(dir.path(), &config, &server.web().seeds(), 40).expect("the crawl runs");
-    // As a kill leaves it: no index, and a record half written.
+    // As after a kill: no index, and a truncated record.
     let archive = dir.path().join("archive");
     let path = archive.join("crivello-00001.warc.gz");
     fs::remove_file(archive.join("crivello-00001.warc.gz.cdxj")).expect("the crawl made it");
@@ -234,7 +234,7 @@ fn archive_is_empty(dir: &Path) -> bool {
 fn an_archive_that_cannot_be_written_ends_the_run_and_the_next_goes_on() {
     let server = server();
     let dir = tempfile::tempdir().expect("a temporary folder");
-    // Files are small, and from some moment on none can be made.
+    // Files are small, and from some moment on none can be created.
     let config = Config { archive_file_bytes_max: 5_000, ..config(&server) };
     let (archive, away) = (dir.path().join("archive"), dir.path().join("away"));
     let watch = |snapshot: &Snapshot| {

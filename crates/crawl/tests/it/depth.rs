@@ -1,4 +1,4 @@
-//! Pages to which a longer way is found first: with a limit of depth, the shortest one counts.
+//! Pages with several paths: with `depth_max`, the shortest one counts even if it is found later.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::faults::{serve, write};
 use crate::support::{archived, crawl, crawl_until};
 
-/// Two ways lead to `/p`, by `/near` and by `/1` and `/2`; from there on it is a chain.
+/// Two paths lead to `/p`, by `/near` and by `/1` and `/2`; from there on it is a chain.
 const LINKS: [(&str, &[&str]); 9] = [
     ("/", &["/near", "/1"]),
     ("/1", &["/2"]),
@@ -23,7 +23,7 @@ const LINKS: [(&str, &[&str]); 9] = [
     ("/t", &["/u"]),
 ];
 
-/// A server on which `/near` answers with 503 as often as that says.
+/// A server on which `/near` answers with 503 the given number of times.
 struct Web {
     seed: [String; 1],
     failures: Arc<AtomicUsize>,
@@ -66,7 +66,7 @@ impl Web {
         crawl(self.dir.path(), config, seeds).expect("it runs")
     }
 
-    /// The farthest page of the chain, and those before it, that the archive has.
+    /// Checks the last path segments of all archived pages.
     #[track_caller]
     fn check(&self, wanted: &[&str]) {
         let pages = archived(self.dir.path()).into_keys();
@@ -100,7 +100,7 @@ fn a_shorter_way_that_is_found_later_counts() {
     }
 }
 
-/// Also if the way is found by a later run, or told by a seed.
+/// This also holds if a later run finds the path, or a seed does.
 #[test]
 fn a_shorter_way_that_another_run_finds_counts() {
     let web = Web::start(1);
@@ -116,7 +116,7 @@ fn a_shorter_way_that_another_run_finds_counts() {
     assert_eq!(report.requests, 3, "the page that is a seed now is not asked again: {report:?}");
 }
 
-/// What was crawled without a limit is asked for again as far as the shortest way is within it.
+/// Pages that were crawled without a limit are fetched again if their shortest path is within it.
 #[test]
 fn a_recrawl_counts_the_shortest_way() {
     let web = Web::start(2);

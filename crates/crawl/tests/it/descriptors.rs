@@ -1,6 +1,6 @@
-//! A crawl with few descriptors, and one that has none for a while: no host is to blame (P7).
+//! A crawl with few descriptors, and one that has none for a while: this counts against no host.
 //!
-//! Each crawl has a process of its own, since the limit is that of a process.
+//! Each crawl runs in a process of its own, since the limit applies to a process.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -14,18 +14,18 @@ use simweb::{Options, Server};
 use crate::names::{self, NameServer};
 use crate::support::{config, dirs};
 
-/// Where the child finds what to do, and leaves what it did.
+/// The folder with the child's input and output.
 const DIR: &str = "CRAWL_TEST_DESCRIPTORS";
-/// How often a run tells how it stands while it has no descriptor to spare.
+/// The number of progress reports of a run while it has no free descriptor.
 const LOOKS: u32 = 5;
 
 /// Takes all descriptors from a run for a while.
 enum Thief {
-    /// It waits for the archive to have more files than this: then the run is under way.
+    /// It waits until the archive has more than `files` files: then the run is under way.
     Waits { files: usize },
-    /// It has had them for so many looks.
+    /// It has held them for `looks` reports.
     Has { all: Vec<File>, looks: u32 },
-    /// It has given them back.
+    /// It has released them.
     Gone,
 }
 
@@ -38,7 +38,7 @@ impl Thief {
                 *self = Thief::Has { all, looks: 0 };
             }
             Thief::Has { looks: LOOKS, .. } => *self = Thief::Gone,
-            // What visits gave back in the meantime, too.
+            // It also takes the descriptors that visits have released.
             Thief::Has { all, looks } => {
                 all.extend(free_files());
                 *looks += 1;
@@ -48,7 +48,7 @@ impl Thief {
     }
 }
 
-/// As many files as can be opened.
+/// Opens files until none can be opened.
 fn free_files() -> Vec<File> {
     std::iter::from_fn(|| File::open("/dev/null").ok()).collect()
 }
@@ -60,8 +60,8 @@ fn file_count(archive: &Path) -> usize {
     })
 }
 
-/// What the process with the limit does: one run after the other, and from all but the first everything is
-/// taken for a while.
+/// Runs in the process with the limit: one run after the other. From all but the first it takes every descriptor
+/// for a while.
 #[test]
 fn child() {
     let Ok(dir) = std::env::var(DIR) else { return };
@@ -85,7 +85,7 @@ fn child() {
     fs::write(dir.join("reports.json"), text).expect("written");
 }
 
-/// Runs with 64 descriptors, no more of which can be had.
+/// Runs with at most 64 descriptors.
 fn limited(runs: &[Config], seeds: &[String]) -> Vec<Report> {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let text = serde_json::to_string(&(runs, seeds)).expect("JSON");
@@ -127,7 +127,7 @@ fn a_crawl_with_few_descriptors_blames_no_host() {
     }
 }
 
-/// Addresses that are good for a second: most visits begin with a question to the name server.
+/// Addresses have a TTL of a second: most visits begin with a lookup.
 #[test]
 fn names_that_cannot_be_asked_for_are_asked_for_later() {
     const HOSTS: u64 = 20;

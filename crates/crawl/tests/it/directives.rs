@@ -1,5 +1,5 @@
-//! What sites ask of crawlers beside the rules of robots.txt: nofollow in its three forms, and
-//! files of any length.
+//! Requests of sites to crawlers beside the rules of robots.txt: nofollow in its three forms, and files of any
+//! length.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crawl::Config;
 use crate::hostile::{links_to, serve};
 use crate::support::{archived, crawl};
 
-/// The paths that were fetched as pages from a site that answers like this, each once.
+/// Returns the paths that were fetched as pages from a site that answers like this, each once.
 fn check(answer: impl Fn(&str) -> (String, String) + Send + Sync + 'static) -> Vec<String> {
     let port = serve(move |request, out| {
         let (headers, body) = answer(&request.path);

@@ -1,5 +1,5 @@
-//! URLs that are a page at one time and a sitemap at another: how many pages there are by the report of every run, compared
-//! with what the archive has, and what they are asked for as (V6, V7).
+//! URLs that alternate between page and sitemap: the page counts of every report, compared with the archive, and
+//! the purpose of each request.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,14 +13,14 @@ use tempfile::TempDir;
 use crate::hostile::{Request, serve};
 use crate::support::{Later, dirs};
 
-/// What a URL answers.
+/// The answer of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Face {
-    /// A page, which has not changed if its tag is asked about.
+    /// A page, which is unchanged if its tag is in the request.
     Html,
     /// A sitemap of `/listed`.
     Xml,
-    /// The same as text.
+    /// The same list as plain text.
     Text,
     /// An index with `/part` in it.
     Index,
@@ -32,15 +32,15 @@ enum Face {
 
 type Faces = Arc<Mutex<BTreeMap<&'static str, Face>>>;
 
-/// A site, and a collection of it.
+/// A site, and an archive of it.
 struct Site {
     dir: TempDir,
     root: String,
     faces: Faces,
-    /// When a request comes for this path, the run is stopped.
+    /// The run is stopped when this path is requested.
     last: Arc<Mutex<Option<&'static str>>>,
     stop: Arc<AtomicBool>,
-    /// How much later the next run is.
+    /// The offset of the next run's clock.
     later_s: AtomicI64,
 }
 
@@ -76,7 +76,7 @@ impl Site {
         format!("{}{path}", self.root)
     }
 
-    /// A run two days after the one before, so that robots.txt is asked for again.
+    /// Runs a crawl two days after the one before, so that robots.txt is fetched again.
     fn run(&self, recrawl: Recrawl, seeds: &[String]) -> Report {
         let later_s = self.later_s.fetch_add(2 * 24 * 3600, Ordering::Relaxed);
         let clock = Arc::new(Later(SystemClock::new(), later_s));
@@ -85,7 +85,7 @@ impl Site {
         run(&dirs(self.dir.path()), &config, seeds, clock, &self.stop, &|_| {}).expect("it runs")
     }
 
-    /// One that ends when `path` is asked for.
+    /// Runs a crawl that is stopped when `path` is requested.
     fn run_until(&self, path: &'static str, recrawl: Recrawl, seeds: &[String]) -> Report {
         *self.last.lock().expect("no panic") = Some(path);
         let report = self.run(recrawl, seeds);
@@ -97,7 +97,7 @@ impl Site {
         Archive::open(&self.dir.path().join("archive")).expect("the crawl made it")
     }
 
-    /// The purposes of the answers from a path, oldest first.
+    /// Returns the purposes of the answers from a path, oldest first.
     fn purposes(&self, path: &str) -> Vec<String> {
         let mut found: Vec<(i64, u32, String)> = Vec::new();
         for record in self.archive().records().flatten() {
@@ -111,7 +111,7 @@ impl Site {
         found.into_iter().map(|(.., purpose)| purpose).collect()
     }
 
-    /// The URLs whose last answer was a page.
+    /// Returns the number of URLs whose last answer was a page.
     fn pages(&self) -> u64 {
         let mut last: BTreeMap<String, (i64, u32, bool)> = BTreeMap::new();
         for record in self.archive().records().flatten() {
@@ -123,7 +123,7 @@ impl Site {
         last.values().filter(|(.., is_page)| *is_page).count() as u64
     }
 
-    /// What the report of a run and the limit of the host say is what the archive has.
+    /// Checks the report of a run and the limit of the host against the archive.
     #[track_caller]
     fn check(&self, report: &Report, what: &str) {
         let pages = self.pages();
@@ -179,7 +179,7 @@ fn answer(request: &Request, face: Option<Face>) -> (String, String) {
     }
 }
 
-/// Whether a record is of a page; `None` if it does not tell.
+/// Returns whether a record is of a page; `None` if it does not say.
 fn is_page(record: &Record) -> Option<bool> {
     let purpose = record.header("Crivello-Purpose")?;
     let is_answer = matches!(record.kind, Kind::Response | Kind::Revisit);
@@ -187,7 +187,7 @@ fn is_page(record: &Record) -> Option<bool> {
     Some(purpose == "page" && matches!(http.status, 200 | 304))
 }
 
-/// There are as many pages as the archive has, whatever `path` was before and however a run ends.
+/// Checks that the page count equals that of the archive, whatever `path` was before and however a run ends.
 #[track_caller]
 fn check_way(robots: Face, path: &'static str, first: Face, is_given: bool) {
     use Face::{Gone, Html, Index, Text, Xml};
@@ -202,7 +202,7 @@ fn check_way(robots: Face, path: &'static str, first: Face, is_given: bool) {
         let what = |run: &str| format!("{path} {face:?} {run}");
         site.check(&site.run_until(path, Recrawl::All, given), &what("cut short"));
         site.check(&site.run(Recrawl::Never, &[]), &what("gone on with"));
-        // By the log of visits, and by the archive alone.
+        // With the log of visits, and with the archive alone.
         if step % 2 == 0 {
             fs::remove_dir_all(site.dir.path().join("frontier/visits")).expect("there are logs");
         }
@@ -231,7 +231,7 @@ fn a_given_sitemap_counts_as_what_it_is() {
     check_way(Face::Nothing, "/list", Face::Html, true);
 }
 
-/// The bytes that were a page are a sitemap then.
+/// The same bytes are a page first, and then a sitemap.
 #[test]
 fn a_given_sitemap_that_a_link_led_to_before_counts_as_what_it_is() {
     check_way(Face::Nothing, "/linked", Face::Text, true);
@@ -248,7 +248,7 @@ fn what_is_named_as_a_sitemap_is_asked_for_as_one_each_time() {
         let site = Site::new(&faces);
         site.run(Recrawl::Never, &[site.url("/")]);
         assert_eq!(site.purposes(path), ["page"]);
-        // What is no sitemap, and the same as before, need not be sent again.
+        // A page that is unchanged and not a sitemap need not be sent again.
         let again = site.run(Recrawl::All, &[]);
         assert!(again.unchanged > 0 && again.statuses.contains_key(&304), "{path}: {again:?}");
         assert_eq!(site.purposes(path), ["page"; 2]);
@@ -258,7 +258,7 @@ fn what_is_named_as_a_sitemap_is_asked_for_as_one_each_time() {
         assert!(report.pages_new == 1 || path == "/part", "what it lists: {report:?}");
         site.set(path, Html);
         site.run(Recrawl::All, &[]);
-        // It is named no more, which a run finds out that asks for it as if it were.
+        // The sitemap is no longer named; the run that still requests it as one finds this out.
         site.set(namer, silent);
         site.run(Recrawl::All, &[]);
         site.set(path, Text);

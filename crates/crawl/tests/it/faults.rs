@@ -16,7 +16,7 @@ use crawl::{Clock, Config, CrawlError, Report, Snapshot, SystemClock, read_seeds
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// A quick crawl of whatever is on loopback.
+/// A quick crawl of servers on loopback.
 fn config() -> Config {
     Config {
         delay_ms: 5,
@@ -35,7 +35,7 @@ fn check(config: &Config, seeds: &[&str]) -> Result<Report, CrawlError> {
     crawl(dir.path(), config, &seeds)
 }
 
-/// A server that says to each request what `answer` writes; its port.
+/// Starts a server that answers each request with the output of `answer`; returns its port.
 pub(crate) fn serve(answer: impl Fn(&str, &mut dyn std::io::Write) + Send + Sync + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
     let port = listener.local_addr().expect("it is bound").port();
@@ -57,12 +57,12 @@ pub(crate) fn serve(answer: impl Fn(&str, &mut dyn std::io::Write) + Send + Sync
 }
 
 pub(crate) fn write(out: &mut dyn std::io::Write, text: &str) {
-    // The crawler may have hung up, which is what some tests are about.
+    // The crawler may have closed the connection, which some tests are about.
     let _ = out.write_all(text.as_bytes());
     let _ = out.flush();
 }
 
-/// No robots.txt, and `page` for everything else.
+/// Starts a server without a robots.txt; all other paths are `page`.
 fn serve_page(page: impl Fn(&mut dyn std::io::Write) + Send + Sync + 'static) -> u16 {
     serve(move |path, out| match path {
         "/robots.txt" => write(out, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"),
@@ -102,7 +102,7 @@ fn indexes_of_sitemaps_do_not_nest_for_ever() {
         write(out, &format!("{head} {}\r\n\r\n{body}", body.len()));
     });
     let report = check(&config(), &[&format!("http://127.0.0.1:{port}/")]).expect("it ends");
-    // The robots.txt, the page, and indexes three deep: 1 + 2 + 2, since names go by the level.
+    // The robots.txt, the page, and indexes three deep: 1 + 2 + 2, since each level has other names.
     assert_eq!((report.pages, report.requests), (1, 7));
 }
 
@@ -134,8 +134,8 @@ fn slow_servers_are_given_up() {
     assert_eq!(report.failures.get("timeout"), Some(&2), "{:?}", report.failures);
 }
 
-/// A server that keeps connections and hangs up when it is asked for a page over one that it has kept, or always; the
-/// requests it gets.
+/// Starts a server that keeps connections, but closes a kept one when a page is requested on it, or always.
+/// Returns its address and the requests.
 fn serve_closing(is_always: bool) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
     let address = listener.local_addr().expect("it is bound");
@@ -163,7 +163,7 @@ fn serve_closing(is_always: bool) -> (String, Arc<Mutex<Vec<String>>>) {
     (format!("http://{address}/"), asked)
 }
 
-/// The server has not seen such a request, so it is no try of its page, and it is made again after the pause.
+/// The server has not processed such a request. So it is not an attempt, and is repeated after the pause.
 #[test]
 fn a_request_that_meets_a_kept_connection_being_closed_is_made_again() {
     let config = Config { retries: 0, ..config() };
@@ -171,14 +171,14 @@ fn a_request_that_meets_a_kept_connection_being_closed_is_made_again() {
     let report = check(&config, &[&seed]).expect("it runs");
     assert_eq!((report.pages, report.failures.len()), (1, 0), "{report:?}");
     assert_eq!(*asked.lock().expect("nobody panics"), ["/robots.txt", "/", "/"]);
-    // Over a new connection it is a failure like any other.
+    // On a new connection it is an ordinary failure.
     let (seed, asked) = serve_closing(true);
     let report = check(&config, &[&seed]).expect("it runs");
     assert_eq!((report.pages, report.failures.get("protocol")), (0, Some(&1)), "{report:?}");
     assert_eq!(*asked.lock().expect("nobody panics"), ["/robots.txt", "/", "/"]);
 }
 
-/// Also those of which not even the attribute is kept, each once, and what redirects and sitemaps name.
+/// This includes links whose attribute is truncated, each once, and targets of redirects and sitemaps.
 #[test]
 fn links_that_are_too_long_are_counted() {
     let port = serve(|path, out| {
@@ -202,7 +202,7 @@ fn links_that_are_too_long_are_counted() {
     assert_eq!(report.refused.get("length"), Some(&5), "{:?}", report.refused);
 }
 
-/// Answers that never end, until the flag is set.
+/// Starts a server whose answers never end until the flag is set.
 fn serve_endless(is_quick: &Arc<AtomicBool>) -> u16 {
     let is_quick = Arc::clone(is_quick);
     serve_page(move |out| {
@@ -249,7 +249,7 @@ fn what_is_under_way_when_a_crawl_is_stopped_waits() {
     let config = Config { timeout_ms: 60_000, body_timeout_ms: 60_000, ..config() };
     let stop = AtomicBool::new(false);
     let watch = |now: &Snapshot| {
-        // Each has had its robots.txt, and one request is under way that counts when it is cut off.
+        // Each has sent its robots.txt, and one request is under way, which counts when it is interrupted.
         stop.fetch_or(now.requests == 3 && now.under_way == 3, Ordering::Relaxed);
     };
     let clock = Arc::new(SystemClock::new());
@@ -282,8 +282,8 @@ fn a_wait_that_is_too_long_sets_the_host_aside() {
     assert!(report.aside[0].why.contains("wait"), "{:?}", report.aside);
 }
 
-/// More seconds than a number holds, than milliseconds do, and than is ever waited: the host is left alone for thirty
-/// days, by the run that is told so and by the next.
+/// More seconds than fit into a number, than milliseconds do, and than any wait: the host is set aside for 30
+/// days, by this run and the next.
 #[test]
 fn a_wait_without_measure_is_one_of_thirty_days() {
     const DAYS_30_S: i64 = 30 * 24 * 3600;
@@ -315,7 +315,7 @@ fn a_wait_without_measure_is_one_of_thirty_days() {
             assert_eq!((report.requests, report.waiting), (requests, 1), "{wait}: {report:?}");
             let until_s = report.aside[0].until_s.expect("a moment");
             let left_s = until_s - report.finished_s;
-            // The second after it, where it is a fraction of one.
+            // The end is rounded up to a second.
             assert!((DAYS_30_S - 60..=DAYS_30_S + 1).contains(&left_s), "{wait}: {left_s}");
         }
     }
@@ -370,7 +370,7 @@ fn a_seed_of_a_crawl_that_was_refused_is_not_kept() {
     assert_eq!(kept, []);
 }
 
-/// A clock that breaks for the parsers, as any bug of theirs would.
+/// A clock that panics in the parsers, as a bug would.
 struct Broken(SystemClock);
 
 impl Clock for Broken {
@@ -387,7 +387,7 @@ impl Clock for Broken {
 #[test]
 fn a_thread_that_panics_ends_the_run_with_an_error() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    // Long enough for the parser to look at its clock.
+    // Long enough for the parser to read its clock.
     let port = serve(|_, _| thread::sleep(Duration::from_secs(5)));
     let seeds = [format!("http://127.0.0.1:{port}/")];
     let (clock, stop) = (Arc::new(Broken(SystemClock::new())), AtomicBool::new(false));
@@ -396,7 +396,7 @@ fn a_thread_that_panics_ends_the_run_with_an_error() {
     assert!(matches!(result, Err(CrawlError::Lost { stage: "parser" })), "{result:?}");
 }
 
-/// A site that sends whoever asks for its robots.txt to the home page, as many do.
+/// A site that redirects requests for its robots.txt to the home page, as many do.
 #[test]
 fn a_home_page_that_was_read_as_robots_is_still_a_page() {
     let port = serve(|path, out| match path {
@@ -418,7 +418,7 @@ fn a_robots_file_in_a_coding_that_cannot_be_read_allows_nothing() {
         write(out, "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 1\r\n\r\n\x03");
     });
     let report = check(&config(), &[&format!("http://127.0.0.1:{port}/")]).expect("it runs");
-    // It is as one that cannot be had.
+    // It counts as unavailable.
     assert_eq!((report.pages, report.requests, report.forbidden_by_robots), (0, 3, 0));
     assert_eq!((report.aside.len(), report.waiting), (1, 1), "{report:?}");
 }
@@ -435,7 +435,7 @@ fn seeds_need_no_scheme_and_stay_one_each() {
     assert_eq!(archived(dir.path()), BTreeMap::from([(whole, 1)]));
 }
 
-/// A key and a certificate that nobody has signed but itself.
+/// Creates a key and a self-signed certificate.
 fn self_signed(dir: &Path) -> rustls::ServerConfig {
     let (key, certificate) = (dir.join("key.pem"), dir.join("certificate.pem"));
     let made = Command::new("openssl")
@@ -466,7 +466,7 @@ fn needs_openssl_a_certificate_that_nobody_vouches_for_gives_no_page() {
     let handshakes = thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("the crawler comes");
         let mut tls = rustls::ServerConnection::new(server).expect("its configuration is whole");
-        // To the end: what the crawler says to the certificate comes here.
+        // Completes the handshake to receive the crawler's verdict on the certificate.
         while tls.is_handshaking() {
             tls.complete_io(&mut stream).map_err(|error| error.to_string())?;
         }

@@ -1,4 +1,4 @@
-//! The filter language by table and by chance, and its four places on a simulated web.
+//! The filter language, by table and by random expressions, and its four places on a simulated web.
 
 use std::collections::BTreeSet;
 
@@ -150,7 +150,7 @@ fn test() -> impl Strategy<Value = String> {
 }
 
 fn quote(text: &str) -> String {
-    // A backslash before the closing mark would keep the string open.
+    // A backslash before the closing quotation mark would keep the string open.
     format!("\"{}\"", text.trim_end_matches('\\').replace('"', "\\\""))
 }
 
@@ -192,7 +192,7 @@ proptest! {
     }
 }
 
-/// A crawl of the whole web with one filter; what was archived, and how often the filter refused.
+/// Crawls the whole web with one filter; returns the archived pages, and how often the filter refused.
 fn crawl_with(
     server: &Server,
     seeds: &[String],
@@ -203,7 +203,7 @@ fn crawl_with(
     let report = crawl(dir.path(), config, seeds).expect("the crawl runs");
     let pages = archived(dir.path());
     assert_eq!(report.pages, pages.len() as u64);
-    // Nothing is asked for again, and the count is the same.
+    // Nothing is fetched again, and the count is the same.
     let requests = pages_asked(server);
     let again = crawl(dir.path(), config, &[]).expect("the crawl goes on");
     assert_eq!(pages_asked(server), requests, "fetched again");
@@ -253,7 +253,7 @@ fn a_link_filter_keeps_a_crawl_on_its_site_and_near_its_start() {
     config.sitemaps = false;
     let (near, refused) = crawl_with(&server, &seeds, &config, "link-filter");
     assert!(refused > 0 && near.len() > 1 && near.len() < pages.len(), "{near:?}");
-    // The limit of depth does the same.
+    // `depth_max` has the same effect.
     config.link_filter = "not offsite".to_owned();
     config.depth_max = 1;
     let (limited, refused) = crawl_with(&server, &seeds, &config, "depth");
@@ -272,7 +272,7 @@ fn a_parse_filter_leaves_links_unread() {
         Config { parse_filter: "status = 404".to_owned(), sitemaps: false, ..config(&server) };
     let (pages, refused) = crawl_with(&server, &seeds, &config, "parse-filter");
     assert_eq!((pages.len(), refused), (1, 1));
-    // By what only the page tells: of pages in other languages no link is followed.
+    // A condition on the page's language: the links of pages in other languages are not followed.
     let language = &truth.page(&seeds[0]).expect("a page").language;
     for (filter, alone) in
         [(format!("lang = {language}"), false), (format!("lang != {language}"), true)]
@@ -302,7 +302,7 @@ fn a_store_filter_keeps_pages_out_of_the_archive_but_not_their_links() {
     let wanted: BTreeSet<String> = all.iter().filter(|page| !noindex(page)).cloned().collect();
     assert_eq!(some, wanted);
     assert_eq!(refused, (all.len() - wanted.len()) as u64);
-    // Without any page in the archive the crawl still goes its way.
+    // Without any page in the archive the crawl still continues.
     config.store_filter = "host = nobody".to_owned();
     let (none, refused) = crawl_with(&server, &seeds, &config, "store-filter");
     assert!(none.is_empty() && refused >= all.len() as u64);
@@ -331,7 +331,7 @@ fn a_crawl_without_an_archive_goes_on_from_the_links_it_noted() {
     assert_eq!(once.len(), asked.len(), "fetched again");
 }
 
-/// A busy server's answer is kept out like any other, and what it asks for is remembered.
+/// The answer of a busy server can be refused too, and its Retry-After is remembered.
 #[test]
 fn a_store_filter_is_asked_about_errors_too() {
     let port = serve(|path, out| {
@@ -358,7 +358,7 @@ fn a_store_filter_is_asked_about_errors_too() {
     };
     let told = records.iter().filter(busy).find_map(crawl::Told::read).expect("a visit");
     let record = records.iter().find(busy).expect("a record");
-    // Waits are counted in milliseconds, and one that has begun counts.
+    // Waits are counted in milliseconds, rounded up.
     let date_s = record.date_s + i64::from(record.date_us > 999_000);
     assert_eq!((told.status, told.is_unstored), (Some(503), true));
     assert_eq!(told.not_before_s, Some(date_s + 4000));

@@ -1,5 +1,4 @@
-//! Servers that mean harm or are broken, page by page: each page has its outcome, and the rest of
-//! the host is visited all the same.
+//! Hostile or broken servers, page by page: each page has its outcome, and the rest of the host is still visited.
 
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -12,13 +11,13 @@ use crawl::{Config, Report};
 
 use crate::support::{archived, crawl};
 
-/// What was asked.
+/// A request.
 pub(crate) struct Request {
     pub(crate) path: String,
     pub(crate) head: String,
 }
 
-/// Where the answer goes.
+/// The connection for the answer.
 pub(crate) struct Out(TcpStream);
 
 impl Out {
@@ -26,18 +25,18 @@ impl Out {
         self.send(text.as_bytes());
     }
 
-    /// Whether anybody listens still.
+    /// Returns whether the client still accepts bytes.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> bool {
         self.0.write_all(bytes).is_ok() && self.0.flush().is_ok()
     }
 }
 
-/// A server that gives one answer a connection; its port.
+/// Starts a server that gives one answer per connection; returns its port.
 pub(crate) fn serve(answer: impl Fn(&Request, &mut Out) + Send + Sync + 'static) -> u16 {
     serve_at("127.0.0.1", answer)
 }
 
-/// As [`serve`], at another address of this machine.
+/// Does [`serve`] at another address of this machine.
 pub(crate) fn serve_at(
     address: &str,
     answer: impl Fn(&Request, &mut Out) + Send + Sync + 'static,
@@ -74,8 +73,8 @@ fn config() -> Config {
     }
 }
 
-/// A gigabyte of spaces would do; sixteen megabytes in a stored-once block of 16 KiB do as well. It is made once, since
-/// that takes longer than an answer may.
+/// 16 MB of spaces compress as well as a gigabyte. They are compressed once, since that takes longer than an
+/// answer may.
 static BOMB: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     for _ in 0..1024 {
@@ -95,7 +94,7 @@ fn drip(out: &mut Out) {
 
 const OK: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/html\r\n";
 
-/// What each page does.
+/// Answers the request for each page.
 fn answer(path: &str, out: &mut Out) {
     match path {
         "/robots.txt" => out.say("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"),
@@ -146,13 +145,13 @@ fn answer(path: &str, out: &mut Out) {
     }
 }
 
-/// A page with these links.
+/// Returns a page with these links.
 pub(crate) fn links_to(urls: &[&str]) -> String {
     let links: Vec<String> = urls.iter().map(|url| format!("<a href='{url}'>x</a>")).collect();
     links.concat()
 }
 
-/// Crawls a page that links to all of `paths`; the statuses and outcomes are the report's.
+/// Crawls a page that links to all of `paths`; returns the report and the outcomes.
 fn check(paths: &[&str]) -> (Report, BTreeMap<String, usize>) {
     let links = links_to(paths);
     let port = serve(move |request, out| match request.path.as_str() {
@@ -205,11 +204,11 @@ fn every_trap_has_its_outcome_and_the_rest_is_visited() {
         report.failures.iter().map(|(name, &times)| (name.as_str(), times)).collect();
     assert_eq!(failures, [("http-500", 1), ("protocol", 8), ("timeout", 3), ("too-large", 1)]);
     assert_eq!((report.aside.len(), report.waiting), (0, 0), "{:?}", report.aside);
-    // Seven tries that hang, a quarter of a second each, and no more for the rest.
+    // Seven attempts that hang for a quarter of a second each.
     assert!(report.elapsed_ms < 8_000, "{} ms", report.elapsed_ms);
 }
 
-/// A robots.txt in a coding, of which `part` is sent: whether its page may be fetched then.
+/// Crawls a site whose robots.txt is compressed, of which only `part` is sent.
 fn check_coded_robots(part: impl Fn(Vec<u8>) -> Vec<u8> + Send + Sync + 'static) -> Report {
     let port = serve(move |request, out| {
         let mut head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n".to_owned();
@@ -228,7 +227,7 @@ fn check_coded_robots(part: impl Fn(Vec<u8>) -> Vec<u8> + Send + Sync + 'static)
     let dir = tempfile::tempdir().expect("a temporary folder");
     let seeds = ["/", "/secret"].map(|path| format!("http://127.0.0.1:{port}{path}"));
     let report = crawl(dir.path(), &config(), &seeds).expect("it runs");
-    // The log of visits and the archive say the same.
+    // The log of visits and the archive agree.
     for log in [true, false] {
         if !log {
             std::fs::remove_dir_all(dir.path().join("frontier/visits")).expect("there is one");

@@ -1,6 +1,6 @@
-//! HTTP/2 servers that break off, refuse, go away, want HTTP/1.1 after all, or never end.
+//! HTTP/2 servers that break off, refuse, go away, require HTTP/1.1, or never end.
 //!
-//! They write frames by hand: no library would.
+//! They write their frames by hand, since libraries do not send invalid ones.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -37,7 +37,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The head of an answer: a status of HPACK's table, and fields of which the table has the names.
+/// Returns the head of an answer: a status of HPACK's static table, and fields whose names are in the table.
 fn head(stream: u32, status: u8, length: Option<&str>, flags: u8) -> Vec<u8> {
     let mut block = vec![0x80 | status];
     for (name, value) in [(31, Some("text/html")), (28, length)] {
@@ -60,11 +60,11 @@ fn reset(stream: u32, code: u32) -> Vec<u8> {
     frame(RST_STREAM, 0, stream, &code.to_be_bytes())
 }
 
-/// What a server has seen.
+/// The record of a server.
 #[derive(Default)]
 struct Seen {
     requests: AtomicUsize,
-    /// When each of them came.
+    /// The times of the requests.
     moments: Mutex<Vec<u64>>,
     clock: SystemClock,
     connections: AtomicUsize,
@@ -73,21 +73,21 @@ struct Seen {
 }
 
 impl Seen {
-    /// Takes note of a request; how many there were before.
+    /// Records a request; returns the number of earlier ones.
     fn count(&self) -> usize {
         self.moments.lock().expect("nobody panics with it").push(self.clock.now_ms());
         self.requests.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The shortest time between two requests.
+    /// Returns the shortest time between two requests.
     fn pause_ms(&self) -> u64 {
         let moments = self.moments.lock().expect("nobody panics with it");
         moments.windows(2).map(|pair| pair[1] - pair[0]).min().expect("there were two")
     }
 }
 
-/// What is written to the request with this number, on this stream; a robots.txt is number 0. Nothing means
-/// pings without end, by a server that reads no more.
+/// Returns the frames for the request with this number, on this stream; robots.txt is number 0. If empty, the
+/// server sends pings forever and reads nothing more.
 type Answer = dyn Fn(usize, u32) -> Vec<u8> + Send + Sync;
 
 type Stream = StreamOwned<ServerConnection, TcpStream>;
@@ -107,7 +107,7 @@ fn serve(mut config: ServerConfig, answer: Arc<Answer>) -> (u16, Arc<Seen>) {
                 seen.connections.fetch_add(1, Ordering::Relaxed);
                 let open = seen.open.fetch_add(1, Ordering::Relaxed) + 1;
                 seen.open_max.fetch_max(open, Ordering::Relaxed);
-                // A crawler that hangs up is no fault of the test.
+                // A crawler that closes the connection does not fail the test.
                 let _ = talk(&mut StreamOwned::new(tls, tcp), &seen, &*answer);
                 seen.open.fetch_sub(1, Ordering::Relaxed);
             });
@@ -153,7 +153,7 @@ fn talk(stream: &mut Stream, seen: &Seen, answer: &Answer) -> std::io::Result<()
     }
 }
 
-/// The silence between two requests.
+/// The pause between two requests.
 const DELAY_MS: u64 = 60;
 
 fn check(
@@ -176,7 +176,7 @@ fn check(
     (report, seen)
 }
 
-/// A robots.txt that is not there, then what `answer` says.
+/// The robots.txt is missing; all other requests get `answer`.
 fn check_page(
     answer: impl Fn(usize, u32) -> Vec<u8> + Send + Sync + 'static,
 ) -> (Report, Arc<Seen>) {
@@ -222,7 +222,7 @@ fn needs_openssl_what_is_refused_unseen_is_asked_once_more() {
         _ => page(stream, "<p>1"),
     });
     assert_eq!(report.pages, 1, "{:?}", report.failures);
-    // Not for ever, and not where the server may have done something.
+    // Retries are limited, and not made where the server may have processed the request.
     let (report, seen) = check_page(|_, stream| reset(stream, REFUSED));
     assert_eq!((report.pages, seen.requests.load(Ordering::Relaxed)), (0, 3));
     assert_eq!(report.failures.get("refused"), Some(&1), "{:?}", report.failures);
@@ -230,13 +230,14 @@ fn needs_openssl_what_is_refused_unseen_is_asked_once_more() {
     assert_eq!((report.pages, seen.requests.load(Ordering::Relaxed)), (0, 2));
 }
 
-/// What a server refuses is a request to it all the same: the next one keeps the pause, and they have an end.
+/// A refused request is a request all the same: the next one keeps the pause, and retries are limited.
 #[test]
 fn needs_openssl_what_is_refused_unseen_is_asked_again_after_the_pause_of_its_host() {
     for code in [REFUSED, HTTP_1_1_REQUIRED] {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let (report, seen) = check(dir.path(), 2, move |_, stream| reset(stream, code));
-        // The robots.txt: once, once more unseen, and with two retries; or by HTTP/1.1, and the page as well.
+        // The robots.txt: the first request, one repetition after the refusal, and two retries; or HTTP/1.1, and
+        // the page as well.
         let wanted = if code == REFUSED { 4 } else { 3 };
         assert_eq!(seen.requests.load(Ordering::Relaxed), wanted, "{:?}", report.failures);
         assert!(seen.pause_ms() >= DELAY_MS, "{code}: {} ms", seen.pause_ms());
@@ -250,7 +251,7 @@ fn needs_openssl_a_server_that_wants_http1_after_all_is_spoken_to_in_it() {
     assert_eq!(seen.requests.load(Ordering::Relaxed), 3);
 }
 
-/// A server that does not let go: each connection is closed with its visit all the same.
+/// A server that never closes: each connection still ends with its visit.
 #[test]
 fn needs_openssl_connections_end_with_their_visits() {
     let (report, seen) = check_page(|number, stream| match number {

@@ -22,7 +22,7 @@ fn a_sitemap_can_be_a_seed_and_is_kept_as_one() {
     let truth = web.truth(30);
     let sitemap = server_sitemap(&server, host);
     let dir = tempfile::tempdir().expect("a temporary folder");
-    // In list mode exactly the pages of the sitemap are fetched.
+    // With `follow = false`, exactly the pages of the sitemap are fetched.
     let config = Config { follow: false, scope: Scope::Host, ..config(&server) };
     let report = crawl(dir.path(), &config, &[format!("sitemap:{sitemap}")]).expect("it runs");
     let pages: BTreeSet<String> = archived(dir.path()).into_keys().collect();
@@ -42,7 +42,7 @@ fn a_sitemap_can_be_a_seed_and_is_kept_as_one() {
     assert_eq!((again.pages, again.pages_new), (report.pages, 0));
 }
 
-/// The first sitemap that the robots.txt of the host names.
+/// Returns the first sitemap that the robots.txt of the host names.
 fn server_sitemap(server: &simweb::Server, host: &simweb::Host) -> String {
     let web = server.web();
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -67,8 +67,7 @@ fn bytes_in_all_are_limited_over_runs() {
     assert_eq!((again.pages_new, again.limit.as_deref()), (0, Some("bytes_max")));
 }
 
-/// The limit is on what servers send, and a body that is the same again was sent again, although the archive has it
-/// once.
+/// The limit is on bytes that servers send. An unchanged body was sent again, although the archive has it once.
 #[test]
 fn bytes_of_unchanged_pages_count_in_later_runs() {
     const BODY_BYTES: u64 = 20_000;
@@ -93,7 +92,7 @@ fn bytes_of_unchanged_pages_count_in_later_runs() {
     let second = crawl(dir.path(), &again, &[]).expect("a recrawl");
     assert_eq!((second.unchanged, second.bytes), (3, 3 * BODY_BYTES), "{second:?}");
 
-    // Six bodies came in all: what the log of visits says, and the archive alone.
+    // Six bodies were received in all: by the log of visits, and by the archive alone.
     for _ in 0..2 {
         let full = Config { bytes_max: 6 * BODY_BYTES, ..again.clone() };
         let report = crawl(dir.path(), &full, &[]).expect("it runs");
@@ -122,7 +121,7 @@ fn time_in_all_is_limited() {
     assert!(report.waiting > 0);
 }
 
-/// Requests under way have three seconds to end; then they are cut off, and wait for the next run.
+/// Requests under way have three seconds to end; then they are interrupted, and wait for the next run.
 #[test]
 fn a_server_that_hangs_does_not_lengthen_the_time() {
     let port = hostile::serve(|request, out| {
@@ -149,7 +148,7 @@ fn urls_whose_turn_is_too_far_away_are_pruned_and_counted() {
     let config = Config { turn_s_max: 1, delay_ms: 400, scope: Scope::Host, ..config(&server) };
     let seeds = [server.web().url(&server.web().hosts()[1], "/")];
     let report = crawl(dir.path(), &config, &seeds).expect("it runs");
-    // A link is taken while no more than two wait.
+    // A link is accepted while no more than two wait.
     assert!(report.pruned > 0 && report.pages >= 3, "{report:?}");
     assert!(report.pages < 25, "{report:?}");
 }
@@ -185,10 +184,10 @@ fn a_crawl_whose_queues_are_on_disk_finds_the_same() {
     }
 }
 
-/// What comes before the body of a page.
+/// The head of a page.
 const PAGE: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n";
 
-/// A request that the time cuts off was made all the same.
+/// A request that the end of the run interrupts still counts.
 #[test]
 fn a_request_that_is_cut_off_is_counted() {
     let asked = Arc::new(AtomicU64::new(0));
@@ -207,7 +206,7 @@ fn a_request_that_is_cut_off_is_counted() {
     assert_eq!((report.requests, report.waiting), (asked.load(Ordering::Relaxed), 1));
 }
 
-/// A clock that a look makes a tenth of a second later.
+/// A clock that advances by a tenth of a second with each reading.
 #[derive(Default)]
 struct Hasty(AtomicU64);
 
@@ -221,7 +220,8 @@ impl Clock for Hasty {
     }
 }
 
-/// The log of visits is made anew; the run may end before it is read, and does not know then how things stand.
+/// The log of visits is rebuilt. The run may end before it has read the archive; then it does not know the counts
+/// of states.
 #[test]
 fn a_run_that_ends_while_it_reads_the_archive_keeps_the_counts_of_the_one_before() {
     let server = server();

@@ -10,23 +10,23 @@ use crate::hostile::{self, Out};
 use crate::support::crawl;
 
 const HOSTS: usize = 10;
-/// As many as may be long at a time.
+/// The maximum number of long sitemaps at a time.
 const LONG_MAX: usize = 4;
-/// More than what the buffers of a connection hold that nobody reads from.
+/// More than the buffers of a connection hold while the client does not read.
 const BYTES: usize = 20 << 20;
 const PIECE_BYTES: usize = 64 << 10;
 
-/// What the hosts know of each other.
+/// The shared state of the hosts.
 #[derive(Default)]
 struct Sent {
-    /// How many have sent all but the end, and how many of them are at that.
+    /// How many hosts have sent all but the end, and how many of them still wait.
     now: Mutex<(usize, usize)>,
     changed: Condvar,
     most: AtomicUsize,
 }
 
 impl Sent {
-    /// Waits until nobody comes any more: either all are there, or the others are kept waiting.
+    /// Waits until no other host arrives: either all have, or the others are held back.
     fn wait(&self) {
         let mut now = self.now.lock().expect("nobody panics");
         now.0 += 1;
@@ -64,7 +64,7 @@ fn send_sitemap(out: &mut Out, sent: &Sent, host: usize) {
     out.say(&end);
 }
 
-/// All of them at once would take a multiple of the memory.
+/// All of them at once would take several times the memory.
 #[test]
 fn few_long_sitemaps_are_read_at_a_time_and_none_is_lost() {
     let sent = Arc::new(Sent::default());

@@ -1,4 +1,4 @@
-//! All tests of the crate that go through its public face.
+//! All tests of the crate that use its public API.
 
 mod agents;
 mod any_bytes;

@@ -1,5 +1,5 @@
-//! The metrics of a running crawl against the text format of Prometheus, and the report that it leaves
-//! against the one that it returns.
+//! The metrics of a running crawl against the text format of Prometheus, and the report on disk against the one
+//! that is returned.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
@@ -12,9 +12,9 @@ use tokio::net::TcpListener;
 
 use crate::support::{config, crawl, dirs, server};
 
-/// Every sample of a text in the format of Prometheus, by name and labels.
+/// Returns every sample of a text in the format of Prometheus, by name and labels.
 ///
-/// Each line must be what the format allows, HELP and TYPE once before the samples of a family.
+/// Checks that each line is valid in the format, with HELP and TYPE once before the samples of a family.
 fn check_exposition(text: &str) -> BTreeMap<String, f64> {
     assert!(text.ends_with('\n'));
     let (mut samples, mut kinds) = (BTreeMap::new(), BTreeMap::new());

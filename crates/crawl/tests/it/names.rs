@@ -1,5 +1,4 @@
-//! Names by a name server on loopback: questions, TTLs, names without an address, and names of
-//! private addresses.
+//! Names by a name server on loopback: lookups, TTLs, names without an address, and names of private addresses.
 
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -17,14 +16,14 @@ const DAY_S: [u8; 4] = 86_400_u32.to_be_bytes();
 const AAAA: u16 = 28;
 
 const ALIVE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// Nothing listens there.
+/// An address that does not connect.
 const DEAD: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 9));
 
-/// A name server that knows all names below `test` but `none.test`, with a TTL of a second, or of a day for
-/// `long.test` and for what it does not know.
+/// A name server that knows all names below `test` except `none.test`. The TTL is a second, or a day for
+/// `long.test` and for unknown names.
 #[derive(Default)]
 pub(crate) struct NameServer {
-    /// How often each name was asked for.
+    /// The number of lookups of each name.
     questions: Mutex<BTreeMap<String, usize>>,
 }
 
@@ -95,7 +94,7 @@ impl NameServer {
             answer.extend(octets);
         }
         if !exists {
-            // The start of authority of the root, which says for how long.
+            // The SOA record of the root, with the negative TTL.
             answer.extend([0, 0, 6, 0, 1]);
             answer.extend(DAY_S);
             answer.extend([0, 22, 0, 0]);
@@ -131,7 +130,7 @@ fn run(config: &Config, seed: &str) -> Report {
     crawl(dir.path(), config, &[seed.to_owned()]).expect("it runs")
 }
 
-/// The least and the greatest that the check of the configuration lets pass.
+/// The smallest and the largest valid value.
 #[test]
 fn names_are_found_at_both_ends_of_every_bound() {
     let (_, server) = NameServer::start();
@@ -155,7 +154,7 @@ fn names_are_found_at_both_ends_of_every_bound() {
     }
 }
 
-/// A page with these links, whatever is asked for.
+/// Starts a server that answers all paths with a page of these links.
 pub(crate) fn serve(links: &[&str]) -> u16 {
     let links = hostile::links_to(links);
     hostile::serve(move |request, out| {
@@ -177,7 +176,7 @@ fn an_address_is_used_for_its_ttl_and_no_longer() {
     assert!((2..=4).contains(&times), "{times} questions in two and a half seconds");
 }
 
-/// Whatever the name server says, an address is used no shorter and no longer than the configuration wants.
+/// Whatever the name server says, the TTL stays within the configured bounds.
 #[test]
 fn a_ttl_is_kept_within_its_bounds() {
     let (names, server) = NameServer::start();
@@ -201,7 +200,7 @@ fn a_ttl_is_kept_within_its_bounds() {
     }
 }
 
-/// Two sites of one host are one name, and a name that does not exist is believed not to for a while.
+/// Two sites of one host share a lookup, and a failed lookup is remembered for a while.
 #[test]
 fn what_a_name_server_said_is_kept() {
     let (names, server) = NameServer::start();
@@ -252,7 +251,7 @@ fn a_name_that_nobody_named_does_not_lead_to_this_machine() {
     assert_eq!(names.times("evil.test."), 1);
 }
 
-/// Else a run that is killed before the next address is tried would have tried all it may.
+/// Otherwise a run that is killed before it tries the next address would have used up the attempts.
 #[test]
 fn a_dead_address_leaves_no_trace_where_there_is_another() {
     let (_, server) = NameServer::start();
@@ -268,7 +267,7 @@ fn a_dead_address_leaves_no_trace_where_there_is_another() {
     assert!(failures.is_empty(), "{failures:?}");
 }
 
-/// A server on `::1` with one page; its port.
+/// Starts a server on `::1` with one page; returns its port.
 fn serve_six() -> u16 {
     let listener = TcpListener::bind("[::1]:0").expect("loopback has IPv6");
     let port = listener.local_addr().expect("it is bound").port();
@@ -296,7 +295,7 @@ fn where_one_address_is_dead_the_next_is_tried() {
     assert_eq!((report.pages, report.failures.len()), (1, 0), "{:?}", report.failures);
     let report = check(server, 5, &format!("http://localhost:{port}/"));
     assert_eq!((report.pages, report.failures.len()), (1, 0), "{:?}", report.failures);
-    // All of them are dead: that is a failure of the host, tried again as often as any other.
+    // All of them are dead: that is a failure of the host, retried as often as any other.
     let free = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
     let port = free.local_addr().expect("it is bound").port();
     drop(free);
@@ -305,7 +304,7 @@ fn where_one_address_is_dead_the_next_is_tried() {
     assert_eq!(report.failures.get("connect"), Some(&1), "{:?}", report.failures);
 }
 
-/// A seed on this machine does not open the rest of it: to links, redirects, nor those of a robots.txt.
+/// A seed on this machine does not open other ports of it: not to links, redirects, or redirects of a robots.txt.
 #[test]
 fn a_local_seed_opens_no_other_port() {
     let (_, server) = NameServer::start();

@@ -1,4 +1,4 @@
-//! The class in which each page of a host waits.
+//! The class of each page of a host.
 
 use crawl::{CLASSES, Config, CrawlError, Order, VisitOrder, Weights, visit_order};
 

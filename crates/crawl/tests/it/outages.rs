@@ -1,4 +1,4 @@
-//! Hosts that fail as a whole for a time: they are set aside in every run, and it costs none of their pages.
+//! Hosts that fail as a whole for a time: every run sets them aside, and their pages lose no attempts.
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
@@ -16,18 +16,18 @@ const PAGES: usize = 30;
 /// A host with a first page that links to others.
 struct Host {
     address: String,
-    /// While it is set, the server hangs up on every page, or gives the same answer.
+    /// While it is set, the server closes the connection on every page, or always gives the same answer.
     is_down: Arc<AtomicBool>,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Host {
-    /// One that hangs up when it is down.
+    /// Starts a host that closes connections when it is down.
     fn start() -> Host {
         Host::with(PAGES, "")
     }
 
-    /// One with so many pages behind the first one, and with this answer while it is down.
+    /// Starts a host with `pages` pages beside the first one, and with this answer while it is down.
     fn with(pages: usize, answer: &'static str) -> Host {
         let (is_down, asked) = (Arc::<AtomicBool>::default(), Arc::<Mutex<Vec<String>>>::default());
         let (down, log) = (Arc::clone(&is_down), Arc::clone(&asked));
@@ -55,7 +55,7 @@ impl Host {
         Host { address: format!("http://127.0.0.1:{port}/"), is_down, asked }
     }
 
-    /// A run, and what it asked for.
+    /// Runs a crawl; returns its report and its requests.
     fn crawl(&self, dir: &Path, config: &Config) -> (Report, Vec<String>) {
         self.asked.lock().expect("nobody panics").clear();
         let report = crawl(dir, config, std::slice::from_ref(&self.address)).expect("it runs");
@@ -71,7 +71,7 @@ fn config() -> Config {
     Config { delay_ms: 1, ip_delay_ms: 0, retry_ms: 5, ..Config::default() }
 }
 
-/// Five runs while the host hangs up on every page, of which the first may be one of its own kind.
+/// Makes five runs while the host closes every connection; the first run has a configuration of its own.
 fn check_down(host: &Host, dir: &Path, first: &Config) {
     host.set_down(true);
     let later = config();
@@ -105,7 +105,7 @@ fn a_recrawl_of_a_host_that_hangs_up_is_not_over() {
     assert_eq!((asked.len(), report.unchanged), (PAGES + 1, 31), "{report:?}");
 }
 
-/// What failed while its host was well goes on counting, whatever happens to the host meanwhile.
+/// Failures from before an outage still count, whatever happens to the host meanwhile.
 #[test]
 fn tries_from_before_an_outage_count() {
     let (is_down, asked) = (Arc::<AtomicBool>::default(), Arc::<Mutex<Vec<String>>>::default());
@@ -124,7 +124,7 @@ fn tries_from_before_an_outage_count() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let seed = |path: &str| format!("http://127.0.0.1:{port}/{path}");
     let config = Config { retries: 1, retry_ms: 60_000, host_failures_max: 4, ..config() };
-    // The second try would be a minute later.
+    // The second attempt would be a minute later.
     let stopped = Config { time_s_max: 1, ..config.clone() };
     crawl(dir.path(), &stopped, &["bad", "good"].map(seed)).expect("it runs");
     let crawl = |config: &Config, seeds: &[String]| {
@@ -151,7 +151,7 @@ fn refused_connections_cost_no_page_its_tries() {
     let config = Config { retries: 1, host_failures_max: 3, ..config() };
     host.crawl(dir.path(), &config);
     drop(refusing);
-    // Its robots.txt is known, so that pages are asked for.
+    // Its robots.txt is known, so pages are requested.
     let seeds = [format!("http://{address}/1"), format!("http://{address}/2")];
     let (listener, robots) = (TcpListener::bind(address).expect("it is free"), "/robots.txt");
     let server = std::thread::spawn(move || {
@@ -171,7 +171,7 @@ fn refused_connections_cost_no_page_its_tries() {
 const BUSY: &str = "HTTP/1.1 503 Busy\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 const BROKEN: &str = "HTTP/1.1 500 Broken\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
-/// Fewer pages than `host_failures_max` are left, so that nothing tells whose fault it is.
+/// Fewer pages than `host_failures_max` are left, so nothing shows whose fault it is.
 #[test]
 fn an_outage_costs_a_host_of_few_pages_none_of_them() {
     for answer in ["", BUSY, BROKEN] {
@@ -195,7 +195,7 @@ fn an_outage_costs_a_host_of_few_pages_none_of_them() {
     }
 }
 
-/// One try is all that a page has, and the first failure tells as little of it as any.
+/// A page has only one attempt, and its first failure does not show whose fault it is.
 #[test]
 fn an_outage_costs_no_page_that_is_tried_once() {
     for (pages, answer) in [(6, ""), (6, BROKEN), (PAGES, BUSY), (PAGES, "")] {
@@ -218,7 +218,7 @@ fn an_outage_costs_no_page_that_is_tried_once() {
     }
 }
 
-/// It is asked for once more when others have told that it is not the host.
+/// The page is requested once more after others have shown that it is not the host.
 #[test]
 fn a_page_that_is_tried_once_is_given_up_when_others_have_answered() {
     let (first, asked) = with_a_bad_page("<a href=/bad>x</a><a href=/1>x</a>");
@@ -230,7 +230,7 @@ fn a_page_that_is_tried_once_is_given_up_when_others_have_answered() {
     assert_eq!(tries(&asked), 2, "and asked for no more");
 }
 
-/// The tries that were made when a run was stopped count for nothing, too, as long as the host does not answer.
+/// Attempts of a run that was stopped do not count either, as long as the host does not answer.
 #[test]
 fn an_outage_that_a_run_was_stopped_in_costs_no_page() {
     let (host, dir) = (Host::with(6, BROKEN), tempfile::tempdir().expect("a temporary folder"));
@@ -248,7 +248,7 @@ fn an_outage_that_a_run_was_stopped_in_costs_no_page() {
     assert_eq!((asked.len(), report.pages), (6, 7), "{report:?}");
 }
 
-/// A host that answers, and that of one page, does not fail wholly.
+/// A host that answers for its only page does not fail as a whole.
 #[test]
 fn a_lone_page_that_is_locked_is_given_up() {
     let locked = "HTTP/1.1 423 Locked\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
@@ -266,7 +266,7 @@ fn a_lone_page_that_fails_waits_for_the_next_crawl() {
     host.set_down(true);
     for run in 0..4 {
         let (report, asked) = host.crawl(dir.path(), &config());
-        // The first run was heard of nothing else either, and has cost it a try.
+        // The first run got answers of no other page either, and has counted an attempt.
         let tries = if run == 0 { 3 } else { 2 };
         assert_eq!(asked, vec!["/"; tries], "run {run}");
         assert_eq!((report.aside.len(), report.waiting), (1, 1), "run {run}: {report:?}");
@@ -276,7 +276,7 @@ fn a_lone_page_that_fails_waits_for_the_next_crawl() {
     assert_eq!((asked.len(), report.pages, report.waiting), (1, 1, 0), "{report:?}");
 }
 
-/// A site whose page `/bad` fails always; what its first page is, and what was asked for of it.
+/// Starts a site whose page `/bad` always fails; returns the address of its first page, and the requests.
 fn with_a_bad_page(first: &'static str) -> (String, Arc<Mutex<Vec<String>>>) {
     let asked = Arc::<Mutex<Vec<String>>>::default();
     let log = Arc::clone(&asked);
@@ -299,7 +299,7 @@ fn tries(asked: &Mutex<Vec<String>>) -> usize {
     asked.lock().expect("nobody panics").iter().filter(|path| *path == "/bad").count()
 }
 
-/// The host answers other pages between the tries of one that does not, so that it is the page.
+/// The host answers other pages between the attempts of the failing one, so the page is at fault.
 #[test]
 fn a_page_that_fails_beside_others_is_given_up() {
     let (first, asked) = with_a_bad_page("<a href=/bad>x</a><a href=/1>x</a>");
@@ -310,8 +310,8 @@ fn a_page_that_fails_beside_others_is_given_up() {
     assert_eq!(tries(&asked), 3, "and asked for no more");
 }
 
-/// After an outage one page goes on failing: it is not asked for in every run before the others, and alone. A recrawl has all
-/// tries for it, whatever was not clear in the outage.
+/// One page goes on failing after an outage: later runs do not request it first, nor alone. A recrawl has all
+/// attempts for it, whatever was unclear in the outage.
 #[test]
 fn a_page_that_goes_on_failing_after_an_outage_holds_up_no_other() {
     for retries in [0, 1, 2] {
@@ -347,7 +347,7 @@ fn a_page_that_goes_on_failing_after_an_outage_holds_up_no_other() {
     }
 }
 
-/// If it comes last, it may be the host; but not any more when that has answered others since, in any run.
+/// If it comes last, the host may be at fault; but not after the host has answered others, in any run.
 #[test]
 fn a_page_that_fails_last_is_given_up_when_its_host_has_answered_others() {
     let (first, asked) = with_a_bad_page("<a href=/1>x</a><a href=/bad>x</a>");
@@ -367,13 +367,14 @@ fn a_page_that_fails_last_is_given_up_when_its_host_has_answered_others() {
     assert_eq!(tries(&asked), before, "and asked for no more");
 }
 
-/// While a page of a host fails another host names more of it, one by one: it is not left alone for the rest of the run.
+/// While a page of a host fails, another host names more of its pages, one by one: it is not set aside for the
+/// rest of the run.
 #[test]
 fn a_host_that_was_set_aside_for_its_only_page_comes_back_for_another() {
     let (first, asked) = with_a_bad_page("<a href=/bad>x</a>");
     let to = first.clone();
     let slow = serve(move |path, out| {
-        // A slow server: by the time that it names the next page, all tries of the other are over.
+        // A slow server: when it names the next page, all attempts of the other one are over.
         std::thread::sleep(std::time::Duration::from_millis(300));
         let number: usize = path.trim_start_matches('/').parse().unwrap_or(0);
         let body = format!("<a href={to}{number}>x</a><a href=/{}>x</a>", (number + 1).min(6));

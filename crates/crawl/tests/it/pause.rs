@@ -34,7 +34,7 @@ fn a_crawl_holds_while_the_file_is_there() {
     assert!(report.pages == 20 && report.paused_ms >= 400, "{report:?}");
 }
 
-/// The time of a run goes on while it is held.
+/// The time limit of a run also counts while it is paused.
 #[test]
 fn a_limit_of_time_ends_a_crawl_that_is_held() {
     let server = server();

@@ -1,4 +1,4 @@
-//! How long hosts are left alone, against the sentences of the specification.
+//! The pauses between requests, against the specification.
 
 use std::net::IpAddr;
 
@@ -116,13 +116,12 @@ struct Request {
     finished_ms: u64,
 }
 
-/// The definition: when a host may be asked again after the requests it has had, all of them looked
-/// at each time.
+/// The definition: returns when a host may be requested again, from all of its past requests.
 fn host_ready_ms(config: &Config, crawl_delay_ms: Option<u64>, past: &[Request]) -> u64 {
     let Some(last) = past.last() else { return 0 };
     let asked_ms = crawl_delay_ms.unwrap_or(0);
     let is_relative = config.politeness == PolitenessKind::Relative;
-    // Where the last burst or slice begins: after the last gap that was a silence.
+    // Finds the start of the last burst or slice: after the last gap as long as the pause.
     let silence_ms = |group: &[Request]| {
         let busy_ms: u64 = group.iter().map(|one| one.finished_ms - one.begun_ms).sum();
         if is_relative {
@@ -155,8 +154,8 @@ fn host_ready_ms(config: &Config, crawl_delay_ms: Option<u64>, past: &[Request])
     last.finished_ms + pause_ms.max(delay_ms).max(asked_ms)
 }
 
-/// Hosts at addresses, each asked again and again; every request must begin at the very moment that
-/// the definition gives.
+/// Requests hosts at addresses again and again; every request must begin at the very moment that the definition
+/// gives.
 fn check_walk(config: &Config, addresses: &[u8], delays: &[Option<u64>], lengths: &[u64]) {
     let politeness = Politeness::new(config);
     let address = |host: usize| Some(IpAddr::from([10, 0, 0, addresses[host]]));

@@ -1,4 +1,4 @@
-//! Resuming by the logs of visits and by the archive alone: the same crawl goes on.
+//! Resuming from the logs of visits and from the archive alone gives the same crawl.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,11 @@ use crate::support::{
     PAGES_PER_HOST, archived, config, crawl, crawl_until, dirs, recrawl_until, server,
 };
 
-/// The state of a crawl, without a request: it has had as many bytes as it may have.
+/// Returns the state of a crawl without a request: `bytes_max` is already reached.
 fn state(dir: &Path, config: &Config) -> Report {
     let report = crawl(dir, &Config { bytes_max: 1, ..config.clone() }, &[]).expect("it resumes");
     assert_eq!(report.requests, 0);
-    // Logs leave out links that were known, so fewer are offered.
+    // Logs leave out known links, so fewer are offered.
     let sieve = SieveReport { offered: 0, cache_hit_rate: 0.0, ..report.sieve };
     Report { elapsed_ms: 0, finished_s: 0, sieve, ..report }
 }
@@ -42,7 +42,7 @@ fn logs(dir: &Path) -> Vec<PathBuf> {
     logs
 }
 
-/// A crawl that was stopped twice, with two parsers and files of a few pages.
+/// Makes a crawl that was stopped twice, with two parsers and files of a few pages.
 fn stopped(server: &Server, dir: &Path) -> Config {
     let config =
         Config { parsers: 2, archive_file_bytes_max: 40_000, recrawl_min_s: 0, ..config(server) };
@@ -53,7 +53,7 @@ fn stopped(server: &Server, dir: &Path) -> Config {
     config
 }
 
-/// With each run the compression changes, and the last record of the second is torn as by a kill.
+/// Each run changes the compression, and the last record of the second is truncated as by a kill.
 #[test]
 fn a_crawl_goes_on_from_files_of_both_kinds() {
     let server = server();
@@ -90,7 +90,7 @@ fn a_crawl_is_the_same_with_its_logs_and_without() {
     let log = |number: usize| logs(dir.path())[number].clone();
     let written = fs::read(log(0)).expect("a log");
 
-    // Each time something else is wrong with the logs; what is missing is made again.
+    // Each time the logs have another fault; the missing part is rebuilt.
     fs::remove_dir_all(dir.path().join("frontier/visits")).expect("there are logs");
     assert_eq!(state(dir.path(), &config), expected, "without logs");
     let other = Config { query_parameters_max: 7, ..config.clone() };
@@ -100,7 +100,7 @@ fn a_crawl_is_the_same_with_its_logs_and_without() {
     assert_eq!(state(dir.path(), &config), expected, "with the log of no file");
     assert!(!dir.path().join("frontier/visits/gone.warc.gz.log").exists());
     fs::copy(log(1), log(2)).expect("copied");
-    // By that one, the file may have been longer.
+    // According to that log, the file may have been longer.
     let other = Report { shortened: Vec::new(), ..state(dir.path(), &config) };
     assert_eq!(other, expected, "with the log of another file");
     for cut in [0, 1, 19, 20, 21, 50, 72, 100, 1000, written.len() - 1] {
@@ -115,7 +115,7 @@ fn a_crawl_is_the_same_with_its_logs_and_without() {
     }
 }
 
-/// The archive ends earlier than its log, as after a power cut, or the log earlier than the archive.
+/// The archive ends before its log, as after a power cut, or the log before the archive.
 #[test]
 fn a_killed_crawl_is_the_same_with_its_logs_and_without() {
     let server = server();
@@ -150,7 +150,7 @@ fn a_killed_crawl_is_the_same_with_its_logs_and_without() {
     }
 }
 
-/// A chain of pages, `/0` linking to `/1` and to `/x/1`, and so on; its address.
+/// Starts a chain of pages, `/0` linking to `/1` and to `/x/1`, and so on; returns its address.
 fn serve_chain() -> String {
     let port = serve(|path, out| {
         let next = path.rsplit('/').next().and_then(|name| name.parse::<u32>().ok()).map(|n| n + 1);
@@ -171,7 +171,7 @@ fn quick() -> Config {
     Config { delay_ms: 5, ip_delay_ms: 0, scope: Scope::Any, ..Config::default() }
 }
 
-/// The limit counts from the first page of the site also where an earlier run had none.
+/// The limit counts from the first page of the site, also if an earlier run had no limit.
 #[test]
 fn a_limit_of_depth_counts_what_earlier_runs_found() {
     let (web, dir) = (serve_chain(), tempfile::tempdir().expect("a temporary folder"));
@@ -186,7 +186,7 @@ fn a_limit_of_depth_counts_what_earlier_runs_found() {
     assert_eq!(report.refused.get("depth"), Some(&4), "{:?}", report.refused);
 }
 
-/// It is then a page like any other: visited if a page links to it.
+/// It is then an ordinary page: visited if a page links to it.
 #[test]
 fn a_seed_that_is_taken_out_is_still_a_page_that_others_link_to() {
     let (web, dir) = (serve_chain(), tempfile::tempdir().expect("a temporary folder"));
@@ -220,7 +220,7 @@ fn what_is_not_ours_in_the_folder_of_logs_is_left_alone() {
     assert_eq!(fs::read(logs(dir.path()).remove(0)).expect("a log"), oldest, "none is made again");
     assert_eq!(fs::read(visits.join("mine.log")).expect("left alone"), b"mine.log");
 
-    // A folder that has the name of a log is in the way, and the error says so.
+    // A folder with the name of a log is an error that names it.
     let log = logs(dir.path()).into_iter().find(|path| path.to_string_lossy().contains("00001"));
     let log = log.expect("the log of the first file");
     fs::remove_file(&log).expect("removed");
@@ -229,7 +229,7 @@ fn what_is_not_ours_in_the_folder_of_logs_is_left_alone() {
     assert!(error.contains("move it elsewhere") && error.contains("00001"), "{error}");
 }
 
-/// A run that is stopped as soon as `/bad` was asked for once more.
+/// A run that is stopped after the next request for `/bad`.
 fn crawl_until_bad(dir: &Path, config: &Config, seeds: &[String], asked: &AtomicUsize) {
     let (stop, before) = (AtomicBool::new(false), asked.load(Ordering::Relaxed));
     let watch = |_: &crawl::Snapshot| {
@@ -238,7 +238,7 @@ fn crawl_until_bad(dir: &Path, config: &Config, seeds: &[String], asked: &Atomic
     run(&dirs(dir), config, seeds, Arc::new(SystemClock::new()), &stop, &watch).expect("it runs");
 }
 
-/// However often the crawl is ended between them, in a first crawl as in a recrawl.
+/// The number of attempts does not depend on how often the crawl is interrupted, in a first crawl as in a recrawl.
 #[test]
 fn a_page_is_tried_no_more_often_by_many_runs_than_by_one() {
     let (asked, is_bad) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(true)));
@@ -251,18 +251,18 @@ fn a_page_is_tried_no_more_often_by_many_runs_than_by_one() {
         let kind = "Content-Type: text/html\r\nConnection: close\r\nContent-Length: 18";
         write(out, &format!("HTTP/1.1 {status}\r\n{kind}\r\n\r\n{body}"));
     });
-    // The next try would be a minute later.
+    // The next attempt would be a minute later.
     let config = Config { retries: 2, retry_ms: 60_000, ..quick() };
     let seeds = [format!("http://127.0.0.1:{port}/")];
     let dir = tempfile::tempdir().expect("a temporary folder");
     for run in 0..3 {
-        // A page that answers tells that the host is well.
+        // A page that answers shows that the host is healthy.
         let seeds = [seeds[0].clone(), format!("{}{run}", seeds[0])];
         crawl_until_bad(dir.path(), &config, &seeds, &asked);
     }
     let report = crawl(dir.path(), &config, &[]).expect("it goes on");
     assert_eq!((asked.load(Ordering::Relaxed), report.requests, report.waiting), (3, 0, 0));
-    // What was tried before the recrawl began counts nothing in it.
+    // Attempts before the recrawl do not count in it.
     let again = Config { recrawl: Recrawl::All, ..config.clone() };
     crawl_until_bad(dir.path(), &again, &[], &asked);
     crawl_until_bad(dir.path(), &config, &[], &asked);

@@ -1,4 +1,4 @@
-//! Pages whose body is the same again, and whose head is not: what they mean, how they are asked for next time (V6).
+//! Pages with an unchanged body and a changed head: their meaning, and their next request.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -16,13 +16,13 @@ use tempfile::TempDir;
 use crate::hostile::{Request, serve};
 use crate::support::{crawl, dirs};
 
-/// What a page answers: status and headers, and the body.
+/// The answer for a page: status and headers, and the body.
 type Answer = (String, Vec<u8>);
 
 /// The heads of all requests, by path.
 type Asked = Arc<Mutex<BTreeMap<String, Vec<String>>>>;
 
-/// A site in editions, and a collection of it.
+/// A site in editions, and an archive of it.
 struct Site {
     dir: TempDir,
     config: Config,
@@ -33,7 +33,7 @@ struct Site {
 }
 
 impl Site {
-    /// A crawl of the first edition; the first page links to all others.
+    /// Crawls the first edition; the first page links to all others.
     fn crawl(
         paths: &[&str],
         answer: impl Fn(&Request, u64) -> Answer + Send + Sync + 'static,
@@ -75,7 +75,7 @@ impl Site {
         site
     }
 
-    /// A recrawl of an edition.
+    /// Recrawls an edition.
     fn again(&self, edition: u64) -> Report {
         self.edition.store(edition, Ordering::Relaxed);
         self.asked.lock().expect("no panic").clear();
@@ -83,7 +83,7 @@ impl Site {
         crawl(self.dir.path(), &config, &[]).expect("a recrawl")
     }
 
-    /// The conditions of the requests for a page in this edition.
+    /// Returns the conditions of the requests for a page in this edition.
     fn conditions(&self, path: &str) -> Vec<String> {
         let asked = self.asked.lock().expect("no panic");
         let condition = |head: &String| {
@@ -93,7 +93,7 @@ impl Site {
         asked.get(path).into_iter().flatten().map(condition).collect()
     }
 
-    /// The answers for a page, oldest first.
+    /// Returns the answers for a page, oldest first.
     fn records(&self, path: &str) -> Vec<Record> {
         let target = format!("{}{path}", self.root);
         let archive = Archive::open(&self.dir.path().join("archive")).expect("the crawl made it");
@@ -105,7 +105,7 @@ impl Site {
         records.filter(is_answer).collect()
     }
 
-    /// The kinds of the answers for a page, and their profiles.
+    /// Returns the kinds of the answers for a page, and their profiles.
     fn kinds(&self, path: &str) -> Vec<&'static str> {
         let kind = |record: &Record| match (&record.kind, record.header("WARC-Profile")) {
             (Kind::Response, None) => "response",
@@ -128,7 +128,7 @@ fn typed(content_type: &str) -> Answer {
     (format!("200 OK\r\nContent-Type: {content_type}"), b"<p>a page".to_vec())
 }
 
-/// Whether a request has a condition.
+/// Returns whether a request has a condition.
 fn is_conditional(request: &Request) -> bool {
     request.head.to_ascii_lowercase().contains("\r\nif-")
 }
@@ -174,7 +174,7 @@ fn what_a_304_says_of_a_page_or_cannot_take_back_is_asked_for() {
         };
         let content_type = match request.path.as_str() {
             "/type" if is_new => "text/plain",
-            // As by a server that has one type for all answers without a body.
+            // As from a server that has one type for all answers without a body.
             "/lax" if is_conditional(request) => "text/html",
             _ => "text/html; charset=utf-8",
         };
@@ -189,7 +189,7 @@ fn what_a_304_says_of_a_page_or_cannot_take_back_is_asked_for() {
     assert_eq!((report.changed, report.unchanged, report.failed), (3, 3, 0), "{report:?}");
     let asked = |path: &str| site.conditions(path);
     let by_tag = "if-none-match: \"1\"";
-    // By the 304 it is another page now: which, only the page tells.
+    // The 304 shows that the page has changed, but not how.
     assert_eq!(
         (asked("/tag"), asked("/type")),
         (vec![by_tag.to_owned(), String::new()], vec![by_tag.to_owned(), String::new()])
@@ -212,8 +212,8 @@ fn what_a_304_says_of_a_page_or_cannot_take_back_is_asked_for() {
     );
 }
 
-/// The journal has it before the page is asked for once more, so that no kill in between loses it; and a run that goes
-/// on asks once more.
+/// The journal has the 304 before the page is fetched again, so that a kill in between does not lose it. A resumed
+/// run fetches the page.
 #[test]
 fn what_a_304_says_of_a_page_is_archived_before_the_page_is_asked_for() {
     const TAGS: &str = "\r\nETag: \"1\"\r\nX-Robots-Tag: noindex";
@@ -242,7 +242,7 @@ fn what_a_304_says_of_a_page_is_archived_before_the_page_is_asked_for() {
     assert_eq!((report.unchanged, report.failed, report.pages), (4, 1, 5), "{report:?}");
     assert_eq!(std::mem::take(&mut *seen.lock().expect("no panic")), [1, 1]);
     assert_eq!(site.kinds("/page"), ["response", "304", "response", "response"]);
-    // The archive alone tells that it is no answer: the next recrawl asks as this one did.
+    // The archive alone shows that it is a failure: the next recrawl sends the same request as this one.
     std::fs::remove_dir_all(site.dir.path().join("frontier/visits")).expect("there are logs");
     let idle = crawl(site.dir.path(), &site.config, &[]).expect("a run");
     assert_eq!((idle.requests, idle.pages), (0, 5), "{idle:?}");
@@ -252,7 +252,7 @@ fn what_a_304_says_of_a_page_is_archived_before_the_page_is_asked_for() {
     assert_eq!(*seen.lock().expect("no panic"), [2]);
 }
 
-/// The journal has the answer to the condition, so a run that goes on asks what is left to ask, and no more.
+/// The journal has the answer to the conditional request, so a resumed run makes only the remaining request.
 #[test]
 fn a_recrawl_that_ended_behind_a_304_asks_only_without_the_condition() {
     const TAGS: &str = "\r\nETag: \"1\"\r\nX-Robots-Tag: noindex";
@@ -319,7 +319,7 @@ fn the_newest_validators_are_sent() {
         "/date" => by_edition("Last-Modified", &DATES)(request, edition),
         "/gained" => by_edition("ETag", &["", "\"g\""])(request, edition),
         "/lost" => by_edition("ETag", &["\"l\"", ""])(request, edition),
-        // The tag of an edition is that of the next answer, which is a 304 without one at last.
+        // The tag of each edition is that of the next answer; the last is a 304 without a tag.
         _ => {
             let known = format!("if-none-match: \"{}\"", edition.min(3).wrapping_sub(1));
             let is_known = request.head.to_ascii_lowercase().contains(&known);
@@ -361,7 +361,7 @@ fn the_newest_validators_are_sent() {
     }
     assert_eq!(site.kinds("/tag"), ["response", "same", "304", "304", "304", "304"]);
     assert_eq!(site.kinds("/rotating"), ["response", "304", "304", "304", "304", "304"]);
-    // The archive alone knows as much.
+    // The archive alone gives the same result.
     std::fs::remove_dir_all(site.dir.path().join("frontier/visits")).expect("there are logs");
     unchanged(6);
     assert_eq!(site.conditions("/tag"), ["if-none-match: \"two\""]);
@@ -370,7 +370,7 @@ fn the_newest_validators_are_sent() {
 #[test]
 fn a_tag_goes_back_byte_by_byte() {
     let site = Site::crawl(&["/latin", "/utf8"], |request, _| {
-        // What the test sees of a byte that is no UTF-8.
+        // The test sees a byte that is not UTF-8 as this character.
         let latin = request.head.contains("if-none-match: \"\u{fffd}\"\r\n");
         let utf8 = request.head.contains("if-none-match: \"é\"\r\n");
         match request.path.as_str() {
@@ -388,7 +388,7 @@ fn a_tag_goes_back_byte_by_byte() {
     assert!(requests.any(|request| request.block.windows(3).any(|bytes| bytes == b"\"\xe9\"")));
 }
 
-/// A text in gzip, made at a time.
+/// Compresses a text with gzip, with a timestamp.
 fn gzip(text: &str, time_s: u32) -> Vec<u8> {
     let mut encoder = GzBuilder::new().mtime(time_s).write(Vec::new(), Compression::default());
     encoder.write_all(text.as_bytes()).expect("memory");
@@ -440,7 +440,7 @@ fn bodies_are_compared_with_their_coding_undone() {
     assert_eq!(site.kinds("/broken"), ["response", "response", "response"]);
 }
 
-/// The same bytes are another page where the head says at last that they are coded.
+/// The same bytes are another page if the head now says that they are compressed.
 #[test]
 fn a_coding_that_is_told_at_last_makes_another_page() {
     let site = Site::crawl(&["/page"], |_, edition| {
@@ -481,8 +481,8 @@ fn needs_warcio_revisits_of_all_kinds_pass_its_check() {
     assert!(files.iter().map(|file| check(&archive.join(file))).sum::<usize>() >= 8);
 }
 
-/// With several parsers a 304 and the answer to the question that follows it may stand in two files, whose order says
-/// nothing: a run that goes on finds the same in either, and the archive tells them in the order of their dates.
+/// With several parsers, a 304 and the answer to the next request may be in two files, whose order means nothing.
+/// A resumed run finds the same state in either order, and the archive lists them by date.
 #[test]
 fn a_304_and_what_follows_it_are_replayed_alike_in_whatever_files_they_stand() {
     let site = Site::crawl(&["/page"], |request, edition| {
@@ -533,7 +533,7 @@ fn a_304_and_what_follows_it_are_replayed_alike_in_whatever_files_they_stand() {
     }
 }
 
-/// It speaks of the condition alone; the archive has it, and a run that goes on asks without.
+/// The answer is about the condition alone; it is archived, and a resumed run makes the unconditional request.
 #[test]
 fn a_412_is_archived_before_the_page_is_asked_for_without_the_condition() {
     let stop = Arc::new(AtomicBool::new(false));
@@ -559,7 +559,7 @@ fn a_412_is_archived_before_the_page_is_asked_for_without_the_condition() {
     assert_eq!(site.conditions("/page"), [""], "{report:?}");
     assert_eq!((report.unchanged, report.failed, report.pages), (1, 0, 2), "{report:?}");
     assert!(!site.dir.path().join("frontier/recrawl").exists());
-    // By the archive alone it is the same.
+    // The archive alone gives the same result.
     std::fs::remove_dir_all(site.dir.path().join("frontier/visits")).expect("there are logs");
     let idle = crawl(site.dir.path(), &site.config, &[]).expect("a run");
     assert_eq!((idle.requests, idle.pages), (0, 2), "{idle:?}");

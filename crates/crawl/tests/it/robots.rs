@@ -1,4 +1,4 @@
-//! robots.txt: the published suite of Google, and what it does not speak of.
+//! robots.txt: the published suite of Google, and cases beyond it.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -44,7 +44,7 @@ fn our_groups_are_merged_and_hide_that_of_all() {
     check(file, "someone", "/one", true, None);
 }
 
-/// Rules, and the paths under which a crawl meets what they forbid. A site serves all of them.
+/// Rules, and spellings of the paths that they forbid. A site serves all of them.
 const FORBIDDEN: [(&str, &[&str]); 17] = [
     ("/h%69dden", &["/hidden", "/h%69dden"]),
     ("/a b/", &["/a%20b/1"]),
@@ -141,7 +141,7 @@ fn delays_and_sitemaps() {
         "crivello",
     );
     assert_eq!(robots.sitemaps(), ["http://a/1.xml", "http://a/2.xml"]);
-    // A Crawl-delay is no rule, so both agents are of one group.
+    // A Crawl-delay is not a rule, so both agents are of one group.
     assert_eq!(robots.crawl_delay_ms(), Some(100));
     for (value, delay_ms) in
         [("1e12", 1_000_000_000_000), ("inf", 1_000_000_000_000), ("3,5", 3500)]
@@ -178,8 +178,8 @@ proptest! {
         Robots::parse(&bytes, "crivello").allows(&path);
     }
 
-    /// Lines as people and machines write them, and as nobody does: parsing and asking end, and what is kept is no larger
-    /// than the file.
+    /// Lines as people and machines write them, and invalid ones: parsing and matching end, and the result is no
+    /// larger than the file.
     #[test]
     fn any_lines_are_a_robots_file(
         parts in prop::collection::vec(
@@ -209,7 +209,7 @@ proptest! {
     }
 }
 
-/// As long as a file may be, and as hard to match.
+/// The longest file that is read, with rules that are hard to match.
 #[test]
 fn the_longest_file_of_stars_is_quick() {
     let path = format!("/{}b", "a".repeat(2_000));
@@ -245,8 +245,8 @@ struct Case {
     allowed: bool,
 }
 
-/// Reads the text form of a protocol buffer as far as the suite uses it: `key: value`, where a value
-/// is a word or several strings one after the other.
+/// Parses the text form of a protocol buffer as far as the suite uses it: `key: value`, where a value is a word or
+/// several consecutive strings.
 fn cases(text: &str) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut robots = Vec::new();
@@ -316,8 +316,8 @@ fn needs_shared_the_published_suite() {
             }
             let text = fs::read_to_string(&path).expect("read");
             for case in cases(&text) {
-                // An empty URL is nothing a crawl can ask about; the others are taken as they are,
-                // since the suite leaves normalising to the caller.
+                // A crawl has no empty URLs. The others are not normalised, since the suite leaves that to the
+                // caller.
                 let Some((_, rest)) = case.url.split_once("://") else { continue };
                 asked += 1;
                 let path_and_query = &rest[rest.find('/').unwrap_or(rest.len())..];
@@ -386,7 +386,7 @@ fn a_page_is_fetched_once_however_its_escapes_are_written() {
     assert_eq!((report.pages, report.requests), (2, 3), "{report:?}");
 }
 
-/// One that lacks its end is as one that cannot be had: the host is set aside, and the next crawl asks again.
+/// A truncated file counts as unavailable: the host is set aside, and the next crawl fetches it again.
 #[test]
 fn a_file_that_cannot_be_decoded_is_asked_for_again() {
     let is_whole = Arc::<AtomicBool>::default();

@@ -1,4 +1,4 @@
-//! Which URLs are for a crawl, and under which spelling, by table.
+//! The URLs that belong to a crawl, and their normalisation, by table.
 
 use crawl::{Config, CrawlError, Normalisation, Rules, Scope};
 use page::Url;
@@ -37,7 +37,7 @@ fn scopes() {
     }
 }
 
-/// What is wrong with a URL of the scope `host` is its host or its port.
+/// The refusal in scope `host` names the host or the port.
 #[test]
 fn another_port_is_told_from_another_host() {
     let seeds = [url("http://www.a.test/"), url("http://b.test:8080/"), url("http://[::1]:81/")];
@@ -252,7 +252,7 @@ proptest! {
         prop_assert_eq!(rules.normalise(once.clone()), once);
     }
 
-    /// Whatever stands in a URL, it has one spelling, is no longer escaped than before and is judged.
+    /// Any URL has one normal form, which has no more escapes than before, and is judged.
     #[test]
     fn any_url_is_normalised_and_judged(
         text in "https?://[a-z0-9.:-]{1,20}/\\PC{0,60}",

@@ -1,4 +1,4 @@
-//! How long a crawl that goes on leaves hosts alone: for what is left of the silence, and no longer.
+//! The pause before the first request of a resumed crawl: the rest of the pause of the earlier run, and no more.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::support::{crawl, dirs};
 
 const DELAY_MS: u64 = 1_500;
 
-/// A server that takes note when it is asked, by the clock, and hangs on `/slow`; its address.
+/// Starts a server that records the time of each request, and hangs on `/slow`; returns its address.
 fn serve_noted(clock: &Arc<SystemClock>, asked: &Arc<Mutex<Vec<u64>>>) -> String {
     let (clock, asked) = (Arc::clone(clock), Arc::clone(asked));
     let port = serve(move |path, out| {
@@ -29,7 +29,7 @@ fn serve_noted(clock: &Arc<SystemClock>, asked: &Arc<Mutex<Vec<u64>>>) -> String
     format!("http://127.0.0.1:{port}")
 }
 
-/// When a run first asked for anything, by how long after its begin.
+/// Returns the time from the start of a run to its first request.
 fn first_ms(clock: &SystemClock, asked: &Mutex<Vec<u64>>, dir: &Path, seed: String) -> u64 {
     asked.lock().expect("nobody panics").clear();
     let begun_ms = clock.now_ms();
@@ -55,7 +55,7 @@ fn what_is_left_of_the_silence_is_waited_for_and_strangers_for_nothing() {
     assert!(told.contains(" over\n"), "{told}");
 }
 
-/// Nothing tells who it was, so nobody is asked before the pause is over.
+/// No record shows which host was requested, so no host is requested before the pause is over.
 #[test]
 fn a_request_that_is_cut_off_is_followed_by_silence() {
     let (clock, asked) = (Arc::new(SystemClock::new()), Arc::<Mutex<Vec<u64>>>::default());
@@ -77,7 +77,7 @@ fn a_request_that_is_cut_off_is_followed_by_silence() {
     assert!((1_000..DELAY_MS + 1_000).contains(&rest_ms), "{rest_ms} ms after a cut");
 }
 
-/// A run of a host whose pages come [`DELAY_MS`] after each other that its time ends in the middle of a pause.
+/// Runs a crawl whose time ends in the middle of a pause; its pages are [`DELAY_MS`] apart.
 fn stopped(dir: &Path, seed: &str) {
     let seeds = [format!("{seed}/1")];
     let config = Config { delay_ms: DELAY_MS, ip_delay_ms: 0, time_s_max: 1, ..Config::default() };
@@ -111,7 +111,7 @@ fn a_wrong_bit_in_the_file_means_a_whole_pause() {
     assert!(rest_ms >= DELAY_MS, "{rest_ms} ms");
 }
 
-/// A pace of four times what the server takes.
+/// A pause of four times the server's response time.
 fn relative() -> Config {
     Config {
         politeness: PolitenessKind::Relative,
@@ -125,7 +125,7 @@ fn relative() -> Config {
     }
 }
 
-/// A server that takes its time for `/slow`, in milliseconds, and notes when it was asked and when it had answered.
+/// Starts a server that takes `ms` milliseconds for `/slow`, and records the start and the end of each request.
 fn serve_slow(clock: &Arc<SystemClock>, noted: &Arc<Mutex<Vec<(u64, u64)>>>, ms: u64) -> String {
     let (clock, noted) = (Arc::clone(clock), Arc::clone(noted));
     let port = serve(move |path, out| {
@@ -146,7 +146,7 @@ fn serve_slow(clock: &Arc<SystemClock>, noted: &Arc<Mutex<Vec<(u64, u64)>>>, ms:
     format!("http://127.0.0.1:{port}")
 }
 
-/// The silence after a slow answer is that within a run, also if another host was asked by a run in between.
+/// The pause after a slow answer is the same across runs, also if a run in between requested another host.
 #[test]
 fn a_slow_server_is_left_alone_for_as_long_by_the_next_run() {
     const SLOW_MS: u64 = 600;
@@ -166,7 +166,7 @@ fn a_slow_server_is_left_alone_for_as_long_by_the_next_run() {
     assert!((4 * SLOW_MS..8 * SLOW_MS).contains(&silence_ms), "{silence_ms} ms");
 }
 
-/// It has worked for as long as it was waited for, and maybe longer.
+/// The server worked for at least the time until the interruption.
 #[test]
 fn a_slow_server_that_is_cut_off_is_left_alone_by_how_long_it_took() {
     const STOP_MS: u64 = 500;
@@ -196,7 +196,7 @@ fn a_slow_server_that_is_cut_off_is_left_alone_by_how_long_it_took() {
     assert!(wanted_ms.contains(&silence_ms), "{silence_ms} ms after {took_ms}");
 }
 
-/// What is owed is not known: as long as it can be.
+/// The pause that is due is unknown, so it is the longest one.
 #[test]
 fn without_the_file_a_server_that_sets_the_pace_is_left_alone_for_the_longest_silence() {
     let clock = Arc::new(SystemClock::new());
@@ -212,10 +212,10 @@ fn without_the_file_a_server_that_sets_the_pace_is_left_alone_for_the_longest_si
     assert!(next_ms - over_ms >= 2_000, "{} ms", next_ms - over_ms);
 }
 
-/// What a server was asked for, and when.
+/// The requests to a server, with their times.
 type Requests = Arc<Mutex<Vec<(String, u64)>>>;
 
-/// A server with a robots.txt that may change, which takes note of what it is asked for; its address.
+/// Starts a server with a robots.txt that may change, which records its requests; returns its address.
 fn serve_robots(robots: &Arc<Mutex<&'static str>>, asked: &Requests) -> String {
     let (clock, robots, asked) = (SystemClock::new(), Arc::clone(robots), Arc::clone(asked));
     let port = serve(move |path, out| {
@@ -231,7 +231,7 @@ fn serve_robots(robots: &Arc<Mutex<&'static str>>, asked: &Requests) -> String {
 
 const SLOW: &str = "User-agent: *\nCrawl-delay: 1\n";
 
-/// An older robots.txt that is left has no say: the newer one is asked for again, in the time that it asked for.
+/// An older robots.txt in the archive does not count: the newer one is fetched again, after its Crawl-delay.
 #[test]
 fn an_older_robots_txt_does_not_take_the_place_of_one_that_is_lost() {
     let (robots, asked) = (Arc::new(Mutex::new("")), Requests::default());
@@ -257,7 +257,7 @@ fn an_older_robots_txt_does_not_take_the_place_of_one_that_is_lost() {
     assert!(waited_ms >= 999, "{waited_ms} ms");
 }
 
-/// A Crawl-delay holds before the robots.txt is asked for that says so, if that went with its archive file.
+/// The Crawl-delay of a robots.txt in a missing archive file holds before the robots.txt is fetched again.
 #[test]
 fn a_crawl_delay_is_kept_without_the_file_that_had_it() {
     let asked = Requests::default();
@@ -275,8 +275,9 @@ fn a_crawl_delay_is_kept_without_the_file_that_had_it() {
     assert!(gaps.len() == 3 && gaps.iter().all(|&gap_ms| gap_ms >= 999), "{gaps:?}");
 }
 
-/// A server that takes two seconds to ask for three more counts from its answer on, in later runs, too, whether they know it
-/// from the archive, from the log of visits, or from both; and a filter may keep the answer out of the archive.
+/// A server takes two seconds to answer with a Retry-After of three: the wait counts from the answer on. This
+/// holds in later runs, which read it from the archive, the log of visits, or both. A filter may keep the answer
+/// out of the archive.
 #[test]
 fn seconds_that_a_server_asks_for_count_from_its_answer_on() {
     let is_busy = Arc::new(AtomicBool::new(true));
@@ -333,10 +334,11 @@ fn seconds_that_a_server_asks_for_count_from_its_answer_on() {
     }
 }
 
-/// What is done to the log of visits.
+/// A change to the log of visits.
 type Loss<'a> = &'a (dyn Fn(&Path) + Sync);
 
-/// When visits went with archive and log, the moment of the last one is still known, and every host may have had it.
+/// When the archive and the log of visits are missing, the time of the last visit is still known, but not its
+/// host.
 #[test]
 fn what_nobody_knows_any_more_is_followed_by_silence() {
     let remove = |path: &Path| {

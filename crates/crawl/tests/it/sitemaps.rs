@@ -1,4 +1,4 @@
-//! Sitemaps that are none, that have moved, and that nest: what is named as one is what it answers to be.
+//! Sitemaps that are pages, that redirect, and that nest: the answer decides what a named sitemap is.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::support::{archived, crawl, crawl_until};
 
 type Web = &'static [(&'static str, &'static str, &'static str)];
 
-/// A server of `(path, type, body)`; a type that is a path is a redirect there. Its address.
+/// Starts a server of `(path, type, body)`; a type that is a path is a redirect there. Returns its address.
 fn serve_web(web: Web) -> String {
     let port = serve(move |path, out| {
         let found = web.iter().find(|(known, ..)| *known == path);
@@ -34,13 +34,13 @@ fn config() -> Config {
     Config { delay_ms: 5, ip_delay_ms: 0, ..Config::default() }
 }
 
-/// The paths that were archived as pages.
+/// Returns the paths that were archived as pages.
 fn pages(dir: &Path) -> Vec<String> {
     let path = |url: &String| url.splitn(4, '/').nth(3).map(|path| format!("/{path}"));
     archived(dir).keys().filter_map(path).collect()
 }
 
-/// How often each path was asked for.
+/// Returns how often each path was requested.
 fn asked(dir: &Path) -> BTreeMap<String, usize> {
     let archive = Archive::open(&dir.join("archive")).expect("the crawl made it");
     let mut asked = BTreeMap::new();
@@ -77,7 +77,7 @@ const PAGES_AS_SITEMAPS: Web = &[
 fn a_page_that_somebody_names_as_a_sitemap_is_a_page() {
     let (web, dir) = (serve_web(PAGES_AS_SITEMAPS), tempfile::tempdir().expect("a folder"));
     let seed = [format!("{web}/")];
-    // The pages are the same however often the crawl is ended, and in a recrawl.
+    // The pages are the same however often the crawl is interrupted, and in a recrawl.
     let wanted = ["/", "/article", "/linked", "/notes.txt", "/sitemap.txt", "/target"];
     let mut report = Report::default();
     for pages in 1..10 {
@@ -121,7 +121,7 @@ const INDEX_BEHIND_REDIRECTS: Web = &[
     ("/page", "text/html", "<p>found"),
 ];
 
-/// Redirects are counted by themselves, and what nests too deep is counted as dropped.
+/// Redirects are counted separately, and indexes that nest too deep are counted as dropped.
 #[test]
 fn an_index_of_sitemaps_may_have_moved() {
     let (web, dir) = (serve_web(INDEX_BEHIND_REDIRECTS), tempfile::tempdir().expect("a folder"));
@@ -166,7 +166,7 @@ fn sitemaps_of_every_make_are_read() {
         crawl(dir.path(), &config, &[format!("http://127.0.0.1:{port}/")]).expect("it runs");
     assert_eq!(pages(dir.path()), ["/", "/1", "/2", "/3", "/4", "/late1", "/late3"]);
     assert_eq!(report.refused.get("sitemap-cut"), Some(&1), "{:?}", report.refused);
-    // What is no sitemap has the limit of a page.
+    // A body that is not a sitemap has the limit of a page.
     assert_eq!(report.failures.get("too-large"), Some(&1), "{:?}", report.failures);
     let again = Config { recrawl: Recrawl::All, ..config };
     let report = crawl(dir.path(), &again, &[]).expect("it runs");
@@ -203,7 +203,7 @@ fn a_sitemap_that_is_now_a_page_is_counted_as_one() {
     assert_eq!((report.pages, report.unchanged), (3, 3), "{report:?}");
 }
 
-/// Like pages: they were found by other rules.
+/// Refused sitemaps are not fetched again, like refused pages: other rules admitted them.
 #[test]
 fn a_recrawl_asks_for_no_sitemap_that_the_rules_now_refuse() {
     let (web, dir) = (serve_web(INDEX_BEHIND_REDIRECTS), tempfile::tempdir().expect("a folder"));
@@ -250,14 +250,14 @@ const NAMED_AND_GIVEN: Web = &[
     ("/g2", "text/html", "<p>g2"),
 ];
 
-/// What was asked for since `before`, robots.txt left out.
+/// Returns the paths requested since `before`, without robots.txt.
 fn asked_since(dir: &Path, before: &BTreeMap<String, usize>) -> Vec<String> {
     let mut asked = asked(dir);
     asked.retain(|path, times| path != "/robots.txt" && before.get(path) != Some(times));
     asked.into_keys().collect()
 }
 
-/// However the URLs came to wait: they are left to a crawl that follows links, and counted.
+/// URLs that wait for any reason are left to a crawl that follows links, and counted.
 #[test]
 fn a_list_visits_what_was_given_and_leaves_the_rest() {
     let (web, dir) = (serve_web(NAMED_AND_GIVEN), tempfile::tempdir().expect("a folder"));
@@ -275,8 +275,8 @@ fn a_list_visits_what_was_given_and_leaves_the_rest() {
         assert_eq!((report.held, report.waiting), (2, 0), "{report:?}");
         before = asked(dir.path());
     }
-    // What is given leads on without a link: by redirects, and to what a given sitemap names; also where a run
-    // ended in between.
+    // Given URLs lead on by redirects, and given sitemaps to the URLs that they name; also if a run ended in
+    // between.
     let list = Config { follow: false, ..config() };
     let report = crawl(dir.path(), &list, &seed("/moved")).expect("a list");
     assert_eq!(asked_since(dir.path(), &before), ["/moved", "/s2"]);
@@ -305,7 +305,7 @@ const WITHOUT_AN_END: Web = &[
     ("/lines", "text/plain", "http://127.0.0.1:1/5"),
 ];
 
-/// The addresses before that count, half of one does not.
+/// The whole addresses count, the truncated one does not.
 #[test]
 fn a_sitemap_whose_end_is_missing_is_told() {
     let (web, dir) = (serve_web(WITHOUT_AN_END), tempfile::tempdir().expect("a folder"));
@@ -323,7 +323,7 @@ const BOTH: Web = &[
     ("/1", "text/html", "<p>one"),
 ];
 
-/// Whichever comes first, and whether or not links are followed.
+/// The result does not depend on which comes first, nor on whether links are followed.
 #[test]
 fn what_is_given_as_a_page_and_as_a_sitemap_is_a_sitemap() {
     for follow in [false, true] {

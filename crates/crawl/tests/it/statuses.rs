@@ -1,4 +1,5 @@
-//! Which statuses take a known page away, which are tried again, and which say nothing (`page::StatusClass`).
+//! The statuses that remove a known page, those that are retried, and those that change nothing
+//! (`page::StatusClass`).
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,10 +20,10 @@ fn all() -> impl Iterator<Item = u16> {
     [GONE.as_slice(), &PASSING, &ODD].concat().into_iter()
 }
 
-/// How often each path was asked for.
+/// How often each path was requested.
 type Times = Arc<Mutex<BTreeMap<String, u64>>>;
 
-/// A site with a page `/STATUS` for each, which answers so in the editions that are odd, and its first crawl.
+/// A site with a page `/STATUS` for each status, which it answers in odd editions, and its first crawl.
 fn site() -> (TempDir, Config, Arc<AtomicU64>, Times) {
     let (edition, times) = (Arc::new(AtomicU64::new(0)), Times::default());
     let (now, log) = (Arc::clone(&edition), Arc::clone(&times));
@@ -37,7 +38,7 @@ fn site() -> (TempDir, Config, Arc<AtomicU64>, Times) {
             if request.path == "/" { links.concat() } else { format!("page {}", request.path) };
         let body = if status == 204 { String::new() } else { body };
         let length = body.len();
-        // To follow it would be wrong as well.
+        // Following it would be wrong as well.
         let place = if matches!(status, 300 | 305) { "Location: /\r\n" } else { "" };
         out.say(&format!(
             "HTTP/1.1 {status} X\r\nContent-Type: text/html\r\n{place}Content-Length: {length}\r\n\
@@ -82,14 +83,14 @@ fn only_what_speaks_of_a_page_takes_it_away() {
     }
     let resumed = crawl(dir.path(), &config, &[]).expect("nothing is left");
     assert_eq!((resumed.pages, resumed.requests), (1 + vain, 0), "{resumed:?}");
-    // What stood is compared with the page that it was, and what was gone is a page again.
+    // A page that stayed is compared with its last capture, and a page that was gone is a page again.
     edition.store(2, Ordering::Relaxed);
     let report = crawl(dir.path(), &again, &[]).expect("a recrawl");
     assert_eq!(found(&report), (1 + vain, lost, 0, 0), "{report:?}");
     assert_eq!(report.pages, 1 + lost + vain, "{report:?}");
 }
 
-/// Asked for the first time, an odd answer is no page, and is asked for once.
+/// At the first request, an odd answer is not a page, and is not retried.
 #[test]
 fn an_odd_answer_to_the_first_request_is_no_page() {
     let port = serve(|request, out| {
@@ -147,7 +148,7 @@ fn a_condition_that_fails_is_left_out_once() {
     let (report, asked) = again(1);
     assert_eq!((found(&report), asked), ((0, 1, 0, 0), vec![true, false]), "{report:?}");
     assert_eq!(report.statuses, BTreeMap::from([(200, 1), (412, 1)]), "{report:?}");
-    // Without a condition it says nothing of the page, which stands.
+    // An answer to an unconditional request says nothing about the page, which stays.
     let (report, asked) = again(2);
     assert_eq!((found(&report), asked), ((0, 0, 0, 1), vec![true, false]), "{report:?}");
     assert_eq!(report.pages, 1, "{report:?}");
@@ -162,7 +163,7 @@ fn a_condition_that_fails_is_left_out_once() {
     assert_eq!(failed, [true, true, false, true], "what speaks of the condition alone says so");
 }
 
-/// RFC 9309: whatever a server says with 4xx, there are no rules.
+/// RFC 9309: for any status 4xx, there are no rules.
 #[test]
 fn a_robots_file_that_is_locked_or_late_forbids_nothing() {
     for status in [408, 409, 421, 423, 425, 416] {

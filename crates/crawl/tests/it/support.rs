@@ -1,4 +1,4 @@
-//! What several tests need: a simulated web and a crawl of it.
+//! Shared by several tests: a simulated web and a crawl of it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,19 +9,19 @@ use archive::{Archive, Kind};
 use crawl::{Clock, Config, CrawlError, Dirs, Moment, Report, Scope, Snapshot, SystemClock, run};
 use simweb::{Options, Server};
 
-/// The pages of a host that the crawls of the tests take at most.
+/// The maximum number of pages of a host in the tests' crawls.
 pub(crate) const PAGES_PER_HOST: u64 = 30;
 
 pub(crate) const DELAY_MS: u64 = 20;
 
-/// A small web with all its oddities.
+/// Starts a small web with all its oddities.
 pub(crate) fn server() -> Server {
     let options =
         Options { hosts: 6, pages_per_host: 25, addresses: 16, seed: 7, ..Options::default() };
     Server::start(options).expect("loopback has room for a server")
 }
 
-/// A quick crawl of everything on it.
+/// A quick crawl of all of it.
 pub(crate) fn config(server: &Server) -> Config {
     Config {
         delay_ms: DELAY_MS,
@@ -41,12 +41,12 @@ pub(crate) fn dirs(dir: &Path) -> Dirs {
     Dirs { archive: dir.join("archive"), frontier: dir.join("frontier"), named: Vec::new() }
 }
 
-/// A run to its end.
+/// Runs a crawl to its end.
 pub(crate) fn crawl(dir: &Path, config: &Config, seeds: &[String]) -> Result<Report, CrawlError> {
     crawl_until(dir, config, seeds, u64::MAX)
 }
 
-/// A run that is stopped as soon as it has so many pages.
+/// Runs a crawl that is stopped once it has `pages` pages.
 pub(crate) fn crawl_until(
     dir: &Path,
     config: &Config,
@@ -62,7 +62,7 @@ pub(crate) fn crawl_until(
     run(&dirs(dir), config, seeds, Arc::new(SystemClock::new()), &stop, &watch)
 }
 
-/// A recrawl that is stopped as soon as it has asked for so many known URLs.
+/// Runs a recrawl that is stopped once it has fetched `asked` known URLs.
 pub(crate) fn recrawl_until(dir: &Path, config: &Config, asked: u64) -> Result<Report, CrawlError> {
     let stop = AtomicBool::new(false);
     let watch = |now: &Snapshot| {
@@ -73,7 +73,7 @@ pub(crate) fn recrawl_until(dir: &Path, config: &Config, asked: u64) -> Result<R
     run(&dirs(dir), config, &[], Arc::new(SystemClock::new()), &stop, &watch)
 }
 
-/// How often each URL was archived with the status 200, robots.txt files and sitemaps left out.
+/// Returns how often each URL was archived with the status 200, without robots.txt files and sitemaps.
 pub(crate) fn archived(dir: &Path) -> BTreeMap<String, usize> {
     let mut pages = BTreeMap::new();
     let archive = Archive::open(&dir.join("archive")).expect("the crawl made it");

@@ -1,4 +1,4 @@
-//! TLS with an authority of one's own: HTTP/2 and HTTP/1.1, and certificates that are refused.
+//! TLS with an authority of our own: HTTP/2 and HTTP/1.1, and certificates that are refused.
 
 use std::convert::Infallible;
 use std::ffi::OsStr;
@@ -33,7 +33,7 @@ fn openssl<I: AsRef<OsStr>>(dir: &Path, arguments: impl IntoIterator<Item = I>) 
 const AUTHORITY: &str = "[ca]\ndefault_ca=d\n[d]\ndatabase=index.txt\nserial=serial\n\
     new_certs_dir=.\ndefault_md=sha256\npolicy=p\ncopy_extensions=copy\n[p]\ncommonName=supplied\n";
 
-/// An authority, and a certificate signed by it for `name`, until the year given.
+/// Creates an authority, and a certificate signed by it for `name`, valid until the given year.
 pub(crate) fn server_config(dir: &Path, name: &str, until: u32) -> ServerConfig {
     fs::write(dir.join("ca.cnf"), AUTHORITY).expect("room for a file");
     fs::write(dir.join("index.txt"), "").expect("room for a file");
@@ -59,7 +59,7 @@ pub(crate) fn server_config(dir: &Path, name: &str, until: u32) -> ServerConfig 
         .expect("they belong together")
 }
 
-/// The certificate of the authority itself in place of one that it has signed, or one that is yet to be valid.
+/// Uses the certificate of the authority itself, or one that is not valid yet.
 fn wrong_certificate(dir: &Path, is_authority: bool) -> ServerConfig {
     let mut config = server_config(dir, "localhost", 2049);
     let (certificate, key) = if is_authority {
@@ -80,14 +80,14 @@ fn wrong_certificate(dir: &Path, is_authority: bool) -> ServerConfig {
     config
 }
 
-/// What a server has seen.
+/// The record of a server.
 #[derive(Default)]
 struct Seen {
     connections: AtomicUsize,
     requests: Mutex<Vec<(Version, String)>>,
 }
 
-/// A server with five pages; its port.
+/// Starts a server with five pages; returns its port.
 fn serve(mut config: ServerConfig, protocols: &[&str]) -> (u16, Arc<Seen>) {
     config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
     let acceptor = TlsAcceptor::from(Arc::new(config));
@@ -116,7 +116,7 @@ async fn accept(listener: std::net::TcpListener, acceptor: TlsAcceptor, seen: Ar
                 let answer = answer(&request, &seen);
                 async { Ok::<_, Infallible>(answer) }
             });
-            // A crawler that hangs up is no fault of the test.
+            // A crawler that closes the connection does not fail the test.
             let _ = if is_http2 {
                 let server = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
                 server.serve_connection(stream, service).await
@@ -147,7 +147,7 @@ fn check(dir: &Path, config: Config, port: u16) -> Report {
     crawl(dir, &config, &[format!("https://localhost:{port}/")]).expect("it runs")
 }
 
-/// Five pages and a robots.txt inside one slice, on one connection.
+/// Checks that five pages and a robots.txt are fetched in one slice, on one connection.
 fn check_good(protocols: &[&str], http2: bool, version: Version) {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let (port, seen) = serve(server_config(dir.path(), "localhost", 2049), protocols);

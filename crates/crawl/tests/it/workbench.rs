@@ -1,4 +1,4 @@
-//! The workbench against a list of hosts that is searched from end to end, over random steps.
+//! The workbench against a linear search in a list of hosts, over random steps.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -8,13 +8,13 @@ use proptest::prelude::*;
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// A new host at an address (0 is none), ready so much later.
+    /// A new host at an address (0 is none), ready `in_ms` later.
     Insert {
         address: u8,
         in_ms: u64,
     },
     Take,
-    /// The oldest visit is over, with a request or without.
+    /// The oldest visit ends, with a request or without.
     Release {
         requested: bool,
     },
@@ -36,7 +36,7 @@ fn address(number: u8) -> Option<IpAddr> {
     (number > 0).then(|| IpAddr::from([10, 0, 0, number]))
 }
 
-/// The definition: all that waits, and what each address is doing.
+/// The definition: all waiting hosts, and the state of each address.
 #[derive(Default)]
 struct Model {
     delay_ms: u64,
@@ -46,7 +46,7 @@ struct Model {
 }
 
 impl Model {
-    /// When a host may be visited; `None` while its address is held.
+    /// Returns when a host may be visited; `None` while its address is held.
     fn moment(&self, address: Option<IpAddr>, host_ms: u64) -> Option<u64> {
         let Some(address) = address else { return Some(host_ms) };
         let held = self.held.get(&address).copied().unwrap_or(false);
@@ -136,7 +136,7 @@ fn an_address_rests_between_its_hosts() {
     assert_eq!(workbench.take(120), Some(HostId(1)));
 }
 
-/// Milliseconds that so many turns take with so many hosts in the workbench; the best of three.
+/// Returns the milliseconds that `turns` turns take with `hosts` hosts in the workbench; the best of three.
 fn turns_ms(hosts: u32, turns: u64) -> u64 {
     let walk = || {
         let mut workbench = Workbench::new(1);
@@ -160,6 +160,6 @@ fn turns_ms(hosts: u32, turns: u64) -> u64 {
 #[test]
 fn a_turn_among_a_hundred_thousand_hosts_costs_little_more_than_among_a_hundred() {
     let (few_ms, many_ms) = (turns_ms(100, 50_000), turns_ms(100_000, 50_000));
-    // A search from end to end would cost a thousand times as much.
+    // A linear search would cost a thousand times as much.
     assert!(many_ms < 15 * few_ms.max(1), "{few_ms} ms with few hosts, {many_ms} ms with many");
 }

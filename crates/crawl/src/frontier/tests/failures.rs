@@ -1,5 +1,4 @@
-//! Pages and hosts that fail, on simulated time: waits that double, hosts set aside, and the rest after a run
-//! that ended.
+//! Pages and hosts that fail, on simulated time: backoff, hosts set aside, and the pause due after an earlier run.
 
 use std::net::IpAddr;
 
@@ -35,7 +34,7 @@ fn waits_double_and_a_dead_host_is_set_aside_and_comes_back() {
     walk.run(300_000);
     let times = walk.times("http://a/robots.txt");
     let gaps: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    // A host that cannot be reached may have moved: its address is asked for again.
+    // An unreachable host may have moved: its address is resolved again.
     assert_eq!(gaps, [20_000 + 2 * ANSWER_MS, 40_000 + 2 * ANSWER_MS]);
     assert_eq!(walk.frontier.snapshot().hosts_aside, 1);
     walk.run(u64::MAX);
@@ -44,7 +43,7 @@ fn waits_double_and_a_dead_host_is_set_aside_and_comes_back() {
     assert!(walk.frontier.report().aside.is_empty());
 }
 
-/// It comes back in the same run, and its pages have had no try by then that counts.
+/// The host comes back in the same run, and its pages still have all attempts.
 #[test]
 fn a_host_that_is_set_aside_and_comes_back_has_all_its_pages() {
     let config = Config {
@@ -75,7 +74,7 @@ fn a_host_that_is_set_aside_and_comes_back_has_all_its_pages() {
 
 #[test]
 fn a_host_that_is_set_aside_tells_whether_pages_wait_there() {
-    // Of a page that is alone nobody can tell that it is not the host; nor of one that is enough to set it aside.
+    // With a single page, the failure may be that of the host. The same holds if one failure sets the host aside.
     for seeds in [&["http://a/1"][..], &["http://a/1", "http://a/2"]] {
         let config = Config { retries: 0, host_failures_max: 1, ..Config::default() };
         let web = [("http://a/1", &[Reply::Status(500)][..])];
@@ -88,7 +87,7 @@ fn a_host_that_is_set_aside_tells_whether_pages_wait_there() {
     }
 }
 
-/// The walk itself sees to it that the second address, which another host is asked at, is not asked too soon.
+/// The walk itself checks that the second address, which another host shares, is not requested too soon.
 #[test]
 fn a_host_with_a_dead_address_is_visited_at_the_next() {
     let config = Config { delay_ms: 1_000, ip_delay_ms: 400, retries: 0, ..Config::default() };
@@ -109,7 +108,7 @@ fn a_host_with_a_dead_address_is_visited_at_the_next() {
     assert!(walk.times("http://a/robots.txt")[1] < 3_000, "{:?}", walk.requests);
 }
 
-/// As some clouds have it: every question is answered with other addresses, and nothing answers at any.
+/// As in some clouds: every lookup returns other addresses, and none of them connects.
 #[test]
 fn a_name_with_ever_new_dead_addresses_is_set_aside() {
     let config = Config { delay_ms: 1_000, retries: 1, set_aside_s: 60, ..Config::default() };
@@ -147,7 +146,7 @@ fn a_wait_that_the_server_asks_for_is_kept() {
     assert_eq!(aside(&walk), ["http://a"], "nothing else tells whose fault it is");
 }
 
-/// Also those that are found while nothing else waits there, and a robots.txt that another host keeps there.
+/// This includes pages found while nothing else waits, and a robots.txt that another host keeps there.
 #[test]
 fn what_is_found_meanwhile_does_not_wait_for_a_page_that_failed() {
     let config = Config { delay_ms: 10, retry_ms: 600_000, ..Config::default() };
@@ -170,7 +169,7 @@ fn what_is_found_meanwhile_does_not_wait_for_a_page_that_failed() {
     assert_eq!(walk.times("http://a/bad").len(), 3);
 }
 
-/// What earlier runs tried in vain comes after the others, and their tries count.
+/// Pages that failed in earlier runs come after the others, and their attempts count.
 #[test]
 fn a_page_that_failed_in_an_earlier_run_comes_last() {
     let config = Config { delay_ms: 10, retries: 1, ..Config::default() };
@@ -184,8 +183,8 @@ fn a_page_that_failed_in_an_earlier_run_comes_last() {
     assert_eq!(walk.frontier.report().failures.get("http-500"), Some(&1));
 }
 
-/// It is left alone for that long; then its other pages come first, so that one that says so again and again
-/// holds up none of them.
+/// The host is set aside for that long. Then its other pages come first, so that a page that always requests a
+/// wait holds up none of them.
 #[test]
 fn a_page_that_asks_for_more_time_than_there_is_does_not_starve_its_host() {
     let config = Config { delay_ms: 10, retry_ms: 10, retries: 1, ..Config::default() };
@@ -240,14 +239,14 @@ fn dead_hosts_do_not_keep_each_other_alive() {
     assert_eq!(aside(&walk), ["http://a", "http://b"]);
 }
 
-/// A host whose last request, at `date_s`, was answered with `status`, is asked again at `wanted_ms`, where nothing tells
-/// when the run was over that asked it.
+/// Checks that a host is requested again at `wanted_ms`. Its last request at `date_s` was answered with `status`,
+/// and the end of that run is unknown.
 #[track_caller]
 fn check_rest(date_s: i64, status: u16, retry_after_ms: Option<u64>, wanted_ms: u64) {
     check_rest_of("http://a/", None, date_s, status, retry_after_ms, wanted_ms);
 }
 
-/// The same for the host of `seed`, by what is known of the last requests.
+/// Checks when the host of `seed` is requested again, given the record of the last requests.
 #[track_caller]
 fn check_rest_of(
     seed: &'static str,
@@ -277,19 +276,19 @@ fn check_rest_of(
     walk.frontier.end_replay(0, Moment::default(), asked).expect("no files");
     walk.run(u64::MAX);
     if let [aside] = walk.frontier.report().aside.as_slice() {
-        // It asks for more time than a run has.
+        // The host requests more time than a run has.
         let until_s = retry_after_ms.and_then(|ms| i64::try_from(ms.min(ASKED_MS) / 1000).ok());
         assert_eq!(aside.until_s, until_s.map(|s| date_s + s), "what the record tells");
         return assert_eq!((aside.until_ms, walk.requests), (Some(wanted_ms), Vec::new()));
     }
-    // Its address is asked for as soon as it may be visited.
+    // Its address is resolved as soon as it may be visited.
     assert_eq!(walk.requests[0], (wanted_ms + ANSWER_MS, format!("{seed}robots.txt")));
 }
 
-/// Thirty days.
+/// 30 days.
 const ASKED_MS: u64 = 30 * 24 * 3600 * 1000;
 
-/// It does not matter when the run begins that tells of it; and no run asks before it.
+/// The moment does not depend on the start of the run that reads the record, and no run makes a request before it.
 #[test]
 fn the_moment_that_a_host_asks_for_is_that_of_its_record() {
     let date = Moment { s: -9, us: 600_001 };
@@ -322,7 +321,7 @@ fn the_moment_that_a_host_asks_for_is_that_of_its_record() {
     }
 }
 
-/// What is left of the silence is waited for, by the moment at which the last request was over.
+/// A run waits for the rest of the pause, counted from the end of the last request.
 #[test]
 fn a_silence_that_is_over_is_not_kept_once_more() {
     let asked = |s: i64, is_open: bool| Some(Asked::new(Moment { s, us: 0 }, is_open));
@@ -331,13 +330,13 @@ fn a_silence_that_is_over_is_not_kept_once_more() {
     let [a, b] = ["http://a/", "http://b/"];
     check(a, asked(-4, false), -6, 6_000);
     check(a, asked(-60, false), -61, 0);
-    // A request may take longer than a pause; how long it takes at most is known.
+    // A request may take longer than a pause; its maximum duration is known.
     check(a, asked(-4, false), -60, 6_000);
     check(a, asked(-4, false), -3600, 0);
-    // Nobody else was asked, but it may be at the same address.
+    // No other host was requested, but this one may share the address.
     check(b, asked(-4, false), -6, 0);
     check(b, asked(0, false), 0, 100);
-    // Where a run was killed there may have been one more request, to whomever.
+    // A killed run may have made one more request, to any host.
     for seed in [a, b] {
         check(seed, asked(-4, true), -3600, 6_250);
         check(seed, asked(-60, true), -3600, 0);

@@ -1,4 +1,4 @@
-//! Which pages are visited, and in which order: redirects, limits, classes, distances.
+//! The pages that are visited, and their order: redirects, limits, classes, distances.
 
 use super::{Reply, Walk, leak, page};
 use crate::config::{Config, Order, Weights};
@@ -17,7 +17,7 @@ fn chains_of_redirects_end() {
     assert_eq!(walk.frontier.report().dropped.get("redirects"), Some(&1));
 }
 
-/// However many pages wait, and more than may wait: a calendar without end starves no redirect.
+/// A redirect comes before all waiting pages, also when the queue is full: an endless calendar does not starve it.
 #[test]
 fn a_redirect_on_the_same_host_continues_its_visit() {
     let days: Vec<&'static str> =
@@ -127,7 +127,7 @@ fn pages_too_far_from_the_first_of_their_site_are_left_out() {
     assert_eq!(walk.frontier.report().refused.get("depth"), Some(&2));
 }
 
-/// Found at the end of a chain, and then, while it waits, by a link of another site.
+/// The page is found at the end of a chain, and then, while it waits, by a link of another site.
 #[test]
 fn a_page_that_waits_is_visited_at_the_depth_of_the_shortest_way() {
     let config = Config { delay_ms: 10_000, ip_delay_ms: 0, depth_max: 3, ..Config::default() };

@@ -1,5 +1,5 @@
-//! Politeness on simulated time: paces, failures of pages and of hosts, robots.txt by its state
-//! machine, addresses that change.
+//! Politeness on simulated time: pauses, failures of pages and of hosts, the states of robots.txt, changing
+//! addresses.
 
 use super::{ANSWER_MS, Reply, Walk, aside, leak, page};
 use crate::config::{Config, PolitenessKind};
@@ -29,7 +29,7 @@ fn a_slow_server_is_asked_less_often() {
     let mut walk = Walk::new(config, &[("http://a/", &page(&links))], &["http://a/"]);
     walk.lengths_ms.insert("http://a/", 10_000);
     walk.run(u64::MAX);
-    // robots.txt and the slow page are one slice; then four quick ones, silence, and two more.
+    // robots.txt and the slow page are one slice; then four quick ones, a pause, and two more.
     let quick = ANSWER_MS;
     let wanted = [quick, 10_000 + 3 * (10_000 + quick), quick, quick, quick, quick + 1_000, quick];
     assert_eq!(gaps(&walk), wanted);
@@ -51,7 +51,7 @@ fn bursts_are_followed_by_silence() {
     assert_eq!(gaps(&walk), [short, short, long, short, short, long]);
 }
 
-/// Pages that hang, one after the other, do not keep the others from being visited.
+/// Pages that hang do not keep the others from being visited.
 #[test]
 fn hanging_pages_cost_their_timeouts_and_nothing_else() {
     const TIMEOUT_MS: u64 = 20_000;
@@ -82,7 +82,7 @@ fn hanging_pages_cost_their_timeouts_and_nothing_else() {
         assert_eq!(walk.times(url).len(), 3, "{url}");
     }
     let last_ms = links[4..].iter().map(|url| walk.times(url)[0]).max();
-    // Between two that answer, one hangs at most.
+    // At most one page hangs between two that answer.
     assert!(last_ms <= Some(11 * (TIMEOUT_MS + 10) + 10 * (ANSWER_MS + 10)), "{last_ms:?}");
 }
 
@@ -106,7 +106,7 @@ fn one_page_that_fails_is_not_the_host() {
     }
 }
 
-/// One retry after a second, and so many failures of a host.
+/// Configures one retry after a second, and `host_failures_max`.
 fn soon_given_up(host_failures_max: u32) -> Config {
     Config {
         delay_ms: 10,
@@ -132,9 +132,9 @@ fn different_pages_in_a_row_are_the_host() {
     assert_eq!(aside(&walk), ["http://a"]);
     assert_eq!(walk.urls().len(), 2 + 4);
     let gaps = gaps(&walk);
-    // Beyond half of what is tolerated the waits double.
+    // Beyond half of the limit the waits double.
     assert_eq!(gaps[2..], [ANSWER_MS + 10, ANSWER_MS + 10, ANSWER_MS + 1_000]);
-    // With a page that answers among them it is not.
+    // If a page answers among them, the host is not set aside.
     let plain = page(&[]);
     web.extend(links.iter().skip(1).step_by(4).map(|&url| (url, plain.as_slice())));
     let mut walk = Walk::new(config, &web, &["http://a/"]);
@@ -144,7 +144,7 @@ fn different_pages_in_a_row_are_the_host() {
     assert_eq!((report.pages, report.waiting, report.failures.get("http-500")), (9, 0, Some(&22)));
 }
 
-/// Where the crawl had no room for what a host sent, page after page, the host is as welcome as before.
+/// A lack of room in the crawl for long answers, page after page, does not count against the host.
 #[test]
 fn what_there_was_no_room_for_speaks_against_no_host() {
     let links = paths(0..30);
@@ -159,7 +159,7 @@ fn what_there_was_no_room_for_speaks_against_no_host() {
     assert_eq!(aside(&walk), [""; 0]);
     let report = walk.frontier.report();
     assert_eq!((report.pages, report.failures.len()), (31, 0), "{report:?}");
-    // The page waits before it is asked for again; the host goes on with others.
+    // The page waits for its retry; the host continues with others.
     assert!(gaps(&walk)[2..30].iter().all(|&gap| gap == ANSWER_MS + 10), "{:?}", gaps(&walk));
 }
 
@@ -178,8 +178,8 @@ fn what_cannot_be_connected_to_counts_each_time() {
     assert_eq!((walk.times("http://a/").len(), aside(&walk)), (3, vec!["http://a".to_owned()]));
 }
 
-/// What follows from a robots.txt that answers like this, by RFC 9309 §2.3.1: the requests until the
-/// host is done or aside, `/x` being what `Disallow: /x` forbids.
+/// Checks the effects of a robots.txt that answers with `replies`, by RFC 9309 §2.3.1: the number of its requests,
+/// the pages fetched, and whether the host is set aside. The rules are `Disallow: /x`.
 #[track_caller]
 fn check_robots(replies: &[Reply], robots: usize, pages: &[&str], is_aside: bool) {
     let config = Config {
@@ -217,7 +217,7 @@ fn robots_files_by_the_table() {
     for status in [400, 401, 403, 404, 410, 451, 499] {
         check_robots(&[Reply::Status(status)], 1, &[x, y], false);
     }
-    // §2.3.1.4, unreachable: nothing is, and it is asked for again.
+    // §2.3.1.4, unreachable: nothing is allowed, and the file is fetched again.
     for status in [500, 502, 503, 504, 599] {
         check_robots(&[Reply::Status(status)], 3, &[], true);
         check_robots(&[Reply::Status(status), rules.clone()], 2, &[y], false);
@@ -228,10 +228,10 @@ fn robots_files_by_the_table() {
     }
     check_robots(&[Reply::Fails(Tls)], 1, &[], true);
     check_robots(&[Reply::Fails(Dns), rules.clone()], 2, &[y], false);
-    // Whoever is asked to slow down has no answer yet.
+    // An answer that asks to slow down is not a robots.txt.
     check_robots(&[Reply::Status(429)], 3, &[], true);
     check_robots(&[Reply::Later(60_000), rules.clone()], 2, &[y], false);
-    // §2.3.1.2, redirects, also to other hosts; with none to follow it is unavailable.
+    // §2.3.1.2, redirects, also to other hosts; without a valid target it is unavailable.
     check_robots(&[Reply::Moved("http://b/rules")], 1, &[y], false);
     check_robots(&[Reply::Moved("http://c/rules")], 1, &[y], false);
     check_robots(&[Reply::Moved("http://d/gone")], 1, &[x, y], false);
@@ -270,7 +270,7 @@ fn an_address_is_asked_for_again_when_its_time_is_over() {
     assert!(last_ms(second) > 6_000, "{:?}", walk.addresses);
 }
 
-/// A name that is public when it is first asked for, and private afterwards.
+/// A name that is public at the first lookup, and private afterwards.
 #[test]
 fn a_name_that_turns_to_a_private_address_is_not_followed_there() {
     for private in [[127, 0, 0, 1], [10, 0, 0, 1], [169, 254, 169, 254]] {

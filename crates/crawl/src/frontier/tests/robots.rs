@@ -1,4 +1,4 @@
-//! robots.txt on simulated time: it comes first, is obeyed, gets old, moves, and has a size.
+//! robots.txt on simulated time: it comes first, is obeyed, expires, redirects, and has a size limit.
 
 use super::{ANSWER_MS, Reply, Walk, aside, leak, page};
 use crate::assignment::{AgentId, Assignment as _, Rendezvous};
@@ -89,7 +89,7 @@ fn robots_are_asked_for_again_after_a_day() {
     assert_eq!(walk.frontier.report().forbidden_by_robots, 3);
 }
 
-/// Nor does a file of twenty thousand lines.
+/// A file of 20,000 lines does not hold up others either.
 #[test]
 fn the_lines_of_a_robots_txt_hold_up_nobody() {
     let lines: Vec<String> = (0..20_000).map(|number| format!("disallow: /*{number}x")).collect();
@@ -106,7 +106,8 @@ fn the_lines_of_a_robots_txt_hold_up_nobody() {
     assert!(walk.forbidden_max <= 10, "{} in one call", walk.forbidden_max);
 }
 
-/// However many of them wait: no call takes long, no pause is kept for them, and other hosts have their turn.
+/// However many forbidden pages wait: no call takes long, no pause is kept for them, and other hosts have their
+/// turn.
 #[test]
 fn pages_that_robots_forbids_hold_up_nobody() {
     let forbidden: Vec<&'static str> =
@@ -214,7 +215,7 @@ fn an_errand_to_a_host_of_another_agent_does_not_make_it_ours() {
     assert_eq!(walk.frontier.report().sent, 1);
 }
 
-/// Whatever their number and their length, rules of robots.txt files take the memory that they may.
+/// Any number of robots.txt rules of any length stays within the memory limit.
 #[test]
 fn many_long_robots_files_are_obeyed_in_little_memory() {
     const HOSTS: usize = 100;
@@ -241,7 +242,7 @@ fn many_long_robots_files_are_obeyed_in_little_memory() {
         waiting_memory_bytes: 1 << 20,
         ..Config::default()
     };
-    // What its neighbour forbids, a host does not.
+    // The rules of one host do not apply to its neighbour.
     let others: Vec<&'static str> =
         (0..HOSTS).map(|host| leak(format!("http://h{host}/own{}", (host + 1) % HOSTS))).collect();
     let seeds: Vec<&str> = pages.iter().flatten().chain(&others).copied().collect();
@@ -262,7 +263,7 @@ fn many_long_robots_files_are_obeyed_in_little_memory() {
     assert_eq!(others.iter().find(|url| !asked.contains(url)), None);
 }
 
-/// What waits when a limit ends the run is left for the next one, but for what robots.txt forbids.
+/// Pages that wait when a limit ends the run are left for the next one, except for those that robots.txt forbids.
 #[test]
 fn what_is_forbidden_is_not_left() {
     let links = ["http://a/1", "http://a/no/1", "http://a/2", "http://a/no/2"];
@@ -282,7 +283,7 @@ fn what_is_forbidden_is_not_left() {
     }
 }
 
-/// The coordinator looks after all of them: while the rules of one host keep it busy, another has its turn.
+/// The coordinator serves all hosts: while the rules of one host keep it busy, another has its turn.
 #[test]
 fn a_host_with_many_forbidden_pages_does_not_hold_up_the_next() {
     let forbidden: Vec<&'static str> =
@@ -293,7 +294,7 @@ fn a_host_with_many_forbidden_pages_does_not_hold_up_the_next() {
     let mut walk = Walk::new(config, &web, &[&forbidden[..], &["http://b/"]].concat());
     walk.run(100);
     assert_eq!(walk.urls(), ["http://a/robots.txt", "http://b/robots.txt"]);
-    // Both are ready; a call does a part of the work for the one, and a few calls come to the other.
+    // Both are ready; a call does a part of the work for the first, and a few calls later the second has its turn.
     walk.now_ms = 5_000;
     let calls = (0..5).find(|_| walk.next(5).is_some_and(|visit| visit.url() == "http://b/"));
     assert!(calls.is_some_and(|calls| calls < 3), "{calls:?}");
