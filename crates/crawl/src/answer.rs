@@ -45,7 +45,6 @@ pub(crate) enum Links {
     Unknown,
 }
 
-/// Interprets answers.
 pub(crate) struct Answers {
     rules: Rules,
     limits: Limits,

@@ -34,7 +34,6 @@ impl Health {
         self.is_failing = true;
     }
 
-    /// Records that a page failed.
     pub(crate) fn fail_page(&mut self, page: &mut Waiting) {
         self.failures = self.failures.saturating_add(u32::from(page.spell == 0));
         self.is_failing = true;
@@ -60,7 +59,6 @@ impl Health {
         self.spells.saturating_add(1)
     }
 
-    /// Returns whether the last visit failed.
     pub(crate) fn is_failing(self) -> bool {
         self.is_failing
     }

@@ -340,7 +340,6 @@ fn request_block(
     request
 }
 
-/// Writes a `metadata` record about a visit.
 fn write_fields(
     archive: &mut WarcWriter,
     visit: &Visit,

@@ -47,7 +47,6 @@ pub(crate) enum Event {
 
 pub(crate) type Events = UnboundedSender<Event>;
 
-/// Settles visits, one after the other.
 pub(crate) struct Parser {
     answers: Arc<Answers>,
     /// `None` if nothing is stored.

@@ -163,7 +163,6 @@ impl Rules {
         Normalisation::apply_to_redirect(&self.normalise, from, target)
     }
 
-    /// Returns the filters of the crawl.
     pub(crate) fn filters(&self) -> &Filters {
         &self.filters
     }

@@ -45,7 +45,6 @@ pub(crate) struct Seed {
 }
 
 impl Seed {
-    /// Formats the seed as a line of the file.
     pub(crate) fn line(&self) -> String {
         seed_line(self.url.as_str(), self.is_sitemap)
     }
@@ -243,7 +242,6 @@ pub(crate) fn unkept_lines(frontier: &Path, seeds: &[Seed]) -> Result<Vec<String
     Ok(seeds.iter().filter(|seed| !kept.contains(seed)).map(Seed::line).collect())
 }
 
-/// Writes the seeds for later runs.
 pub(crate) fn write_seeds(frontier: &Path, seeds: &[Seed]) -> Result<(), CrawlError> {
     let path = frontier.join(NAME);
     let lines: Vec<String> = seeds.iter().map(Seed::line).collect();

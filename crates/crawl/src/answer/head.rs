@@ -36,7 +36,6 @@ pub(super) fn answered(http: &HttpResponse<'_>, date: Moment) -> Answered {
     }
 }
 
-/// Returns whether a status is a redirect.
 pub(crate) fn is_redirect(status: u16) -> bool {
     StatusClass::of(status) == StatusClass::Moved
 }

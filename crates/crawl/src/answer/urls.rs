@@ -115,7 +115,6 @@ impl Answers {
     }
 }
 
-/// Counts refused URLs.
 fn refuse(urls: u64, refusal: &'static str, out: &mut Harvest) {
     if urls > 0 {
         *out.refused.entry(refusal.into()).or_default() += urls;

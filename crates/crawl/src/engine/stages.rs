@@ -37,7 +37,6 @@ pub(super) struct Stages<'a> {
 }
 
 impl Stages<'_> {
-    /// Starts a visit.
     pub(super) fn fetch(&self, visit: Visit) {
         let (fetcher, events) = (Arc::clone(&self.fetcher), self.events.clone());
         // A robots.txt is always fetched unconditionally.

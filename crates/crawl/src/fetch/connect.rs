@@ -117,7 +117,6 @@ impl Sender {
     }
 }
 
-/// Opens connections.
 pub(super) struct Connector {
     tls: TlsConnector,
     /// The same configuration without HTTP/2.

@@ -103,7 +103,6 @@ impl Answer {
         status.and_then(|status| status.parse().ok()).unwrap_or(0)
     }
 
-    /// Truncates the body.
     fn truncate(&mut self, bytes_max: usize) {
         self.is_truncated |= self.body.len() > bytes_max;
         self.body.truncate(bytes_max);
@@ -190,7 +189,6 @@ impl From<Failure> for Hitch {
     }
 }
 
-/// The HTTP client.
 pub(crate) struct Fetcher {
     clock: Arc<dyn Clock>,
     user_agent: HeaderValue,

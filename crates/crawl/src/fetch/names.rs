@@ -36,7 +36,6 @@ const QUESTIONS_MAX: usize = 1024;
 /// The message about a name server that does not answer.
 const SILENT: &str = "the name server does not answer";
 
-/// Resolves names.
 pub(super) struct Names {
     servers: Vec<SocketAddr>,
     timeout: Duration,

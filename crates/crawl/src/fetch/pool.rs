@@ -47,7 +47,6 @@ impl Pool {
         (is_fresh && address == to && !sender.is_closed()).then_some(sender)
     }
 
-    /// Closes all connections.
     pub(super) fn clear(&self) {
         *self.inner.lock().unwrap_or_else(PoisonError::into_inner) = Inner::default();
     }

@@ -74,7 +74,6 @@ pub(crate) struct Filters {
 }
 
 impl Filters {
-    /// Compiles the filters of the configuration.
     pub(crate) fn compile(config: &Config) -> Result<Filters, CrawlError> {
         let compile = |point: Point, text: &str| {
             if text.trim().is_empty() {

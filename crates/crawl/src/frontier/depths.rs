@@ -90,7 +90,6 @@ impl Depths {
         is_nearer
     }
 
-    /// Ends the pass.
     pub(super) fn end_pass(&mut self) {
         self.passing.clear();
         self.nearer.append(&mut self.late);

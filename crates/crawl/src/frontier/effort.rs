@@ -28,7 +28,6 @@ impl Effort {
         Effort { left: calls * BYTES_MAX }
     }
 
-    /// Starts a call.
     pub(super) fn begin(&mut self) {
         self.left = BYTES_MAX;
     }

@@ -171,12 +171,10 @@ impl Host {
         self.ready_ms = self.ready_ms.max(now_ms.saturating_add(1));
     }
 
-    /// Returns the number of waiting pages.
     pub(super) fn waiting(&self) -> usize {
         self.queue.len() + self.rare.as_ref().map_or(0, |rare| rare.again.len())
     }
 
-    /// Returns whether pages of a recrawl wait.
     pub(super) fn has_known(&self) -> bool {
         let mut again = self.rare.iter().flat_map(|rare| rare.again.values());
         self.queue.has_known() || again.any(|page| page.known)
@@ -304,12 +302,10 @@ impl Host {
         self.queue.is_empty()
     }
 
-    /// Adds an errand after the others.
     pub(super) fn push_errand(&mut self, errand: Errand) {
         self.rare.get_or_insert_default().errands.push_back(errand);
     }
 
-    /// Adds an errand before the others.
     pub(super) fn put_back_errand(&mut self, errand: Errand) {
         self.rare.get_or_insert_default().errands.push_front(errand);
     }
@@ -318,14 +314,12 @@ impl Host {
         self.rare.as_ref().is_some_and(|rare| !rare.errands.is_empty())
     }
 
-    /// Takes the next errand.
     pub(super) fn pop_errand(&mut self) -> Option<Errand> {
         let errand = self.rare.as_mut()?.errands.pop_front();
         self.rare.take_if(|rare| rare.is_empty());
         errand
     }
 
-    /// Takes all errands.
     pub(super) fn take_errands(&mut self) -> VecDeque<Errand> {
         let errands = self.rare.as_mut().map(|rare| std::mem::take(&mut rare.errands));
         self.rare.take_if(|rare| rare.is_empty());

@@ -142,7 +142,6 @@ impl Hosts {
         })
     }
 
-    /// Marks this run as a recrawl.
     pub(super) fn begin_recrawl(&mut self) {
         self.is_recrawl = true;
     }
@@ -152,7 +151,6 @@ impl Hosts {
         &self.owed
     }
 
-    /// Records that a request to a host has begun.
     pub(super) fn begin_owing(&mut self, id: HostId) {
         self.owed.begin(id, &self.table[index(id)].pace);
     }
@@ -180,7 +178,6 @@ impl Hosts {
         self.tries.entry(url.0).or_insert((0, Repute::Unclear));
     }
 
-    /// Records that a URL is to be fetched unconditionally.
     pub(super) fn note_anyhow(&mut self, url: Signature) {
         self.anyhow.insert(url.0);
     }

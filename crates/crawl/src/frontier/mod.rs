@@ -266,7 +266,6 @@ impl Frontier {
         self.hosts.forget_forbidden()
     }
 
-    /// Marks this run as a recrawl.
     pub(crate) fn begin_recrawl(&mut self) {
         self.hosts.begin_recrawl();
     }
@@ -292,7 +291,6 @@ impl Frontier {
         self.hosts.is_cut()
     }
 
-    /// Returns whether requests are under way.
     pub(crate) fn is_asking(&self) -> bool {
         self.hosts.is_asking()
     }

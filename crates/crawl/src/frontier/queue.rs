@@ -49,12 +49,10 @@ impl Queue {
         self.len == 0
     }
 
-    /// Returns whether there are pages of a recrawl.
     pub(super) fn has_known(&self) -> bool {
         self.known > 0
     }
 
-    /// Returns the bytes of memory of the pages.
     pub(super) fn memory_bytes(&self) -> usize {
         self.classes.iter().map(|(_, fifo)| fifo.head.capacity() + fifo.tail.capacity()).sum()
     }

@@ -374,7 +374,7 @@ fn a_host_that_was_set_aside_for_its_only_page_comes_back_for_another() {
     let (first, asked) = with_a_bad_page("<a href=/bad>x</a>");
     let to = first.clone();
     let slow = serve(move |path, out| {
-        // A slow server: when it names the next page, all attempts of the other one are over.
+        // A slow server: when it names the next page, all attempts of the first page are over.
         std::thread::sleep(std::time::Duration::from_millis(300));
         let number: usize = path.trim_start_matches('/').parse().unwrap_or(0);
         let body = format!("<a href={to}{number}>x</a><a href=/{}>x</a>", (number + 1).min(6));

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// A new host at an address (0 is none), ready `in_ms` later.
+    /// A new host at an address (0 for none), ready `in_ms` later.
     Insert {
         address: u8,
         in_ms: u64,

@@ -49,7 +49,6 @@ impl RobotsRules {
 }
 
 impl RobotsState {
-    /// Returns the bytes of memory of the rules.
     pub(in crate::frontier) fn memory_bytes(&self) -> usize {
         match self {
             RobotsState::Known { rules: RobotsRules::Here { bytes, .. }, .. } => *bytes as usize,
@@ -81,7 +80,6 @@ impl RobotsState {
         matches!(self, RobotsState::Known { rules, .. } if !matches!(rules, RobotsRules::Open))
     }
 
-    /// Replaces the state.
     pub(in crate::frontier) fn replace(
         &mut self,
         state: RobotsState,

@@ -267,12 +267,10 @@ impl Hosts {
         }
     }
 
-    /// Counts a visit that is given up.
     fn count_failure(&mut self, class: &str) {
         *self.report.failures.entry(class.to_owned()).or_default() += 1;
     }
 
-    /// Counts a visit that sets a host aside.
     pub(super) fn count_aside(&mut self, class: &str) {
         self.count_failure(class);
         *self.report.put_aside.entry(class.to_owned()).or_default() += 1;

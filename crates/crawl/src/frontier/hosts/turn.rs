@@ -249,7 +249,6 @@ impl Hosts {
         is_reached(pages, self.config.pages_max)
     }
 
-    /// Returns whether a limit has ended the run early.
     pub(in crate::frontier) fn is_cut(&self) -> bool {
         self.limit.is_some()
     }
@@ -261,7 +260,6 @@ impl Hosts {
         (run_ms > 0).then_some(end_ms)
     }
 
-    /// Returns whether the time of the run is over.
     pub(in crate::frontier) fn is_time_over(&mut self, now_ms: u64) -> bool {
         self.end_ms(now_ms).is_some_and(|end_ms| now_ms >= end_ms)
     }
@@ -283,7 +281,6 @@ impl Hosts {
         self.under_way == 0
     }
 
-    /// Returns whether requests are under way.
     pub(in crate::frontier) fn is_asking(&self) -> bool {
         self.requests_under_way > 0
     }
