@@ -25,8 +25,8 @@ pub fn forged_file(bytes: &[u8]) {
     SHORT.lock().unwrap_or_else(PoisonError::into_inner).forged_file(bytes);
 }
 
-/// Scripts to begin with: the first and the last byte of every file, every file replaced by that of another segment, and
-/// every operation on files of every kind, alone and with sums made to match.
+/// The first scripts. They change the first and the last byte of every file, or replace a file by that of another
+/// segment. They apply every operation to files of every kind, with and without matching checksums.
 pub fn scripts() -> Vec<Vec<u8>> {
     let (mut random, mut scripts) = (damage::Random(1), Vec::new());
     for file in sound_files().iter().map(|file| file[0]) {

@@ -10,6 +10,7 @@ mod codes;
 mod configuration;
 mod crawl_flags;
 mod crawl_notes;
+mod cycles;
 mod doctor;
 mod errors;
 mod eval;

@@ -15,45 +15,37 @@ use std::path::{Path, PathBuf};
 use crate::sandbox::files_below;
 use crate::tidy::{files, root};
 
+/// The banned words, the limits and the recorded counts.
 const RECORD: &str = "tests/it/prose.toml";
 /// The documents of the root, which [`files`] leaves out. The changelog is history.
 const FRONT: [&str; 2] = ["README.md", "ARCHITECTURE.md"];
-/// The longest sentence allowed.
-const WORDS_MAX: usize = 30;
 /// A shorter sentence may begin with any word.
 const CLAUSE_WORDS_MIN: usize = 5;
-/// The longest page of the guide, in words.
-const PAGE_WORDS_MAX: usize = 1500;
 /// Findings that a failure prints for each folder.
 const SHOWN_MAX: usize = 20;
 
-/// Sequences of words to avoid, with plain words instead. A bar separates words that may be in one place.
-const PRIVATE: [(&str, &str); 24] = [
-    ("is|are|was|were|be|been|being|not told", "reported, logged, printed"),
-    ("told of|apart", "reported, distinguished"),
-    ("tells of|it", "reports"),
-    ("untold", "not reported"),
-    ("in vain", "failed"),
-    ("is|are none", "is missing, does not exist"),
-    ("has|have had", "got, received"),
-    ("by now", "already"),
-    ("of late", "recently"),
-    ("before long", "soon"),
-    ("as good as", "the exact relation"),
-    ("stand|stands there|here|in|on|behind|beside|at|for", "is, is in"),
-    ("stood", "was, was in"),
-    ("take|takes note", "records"),
-    ("whoever", "the caller, the client"),
-    ("who asks|is|reads|gives|has|looks", "the caller, the client"),
-    ("such a|an one", "the name of the thing"),
-    ("the other one|ones", "the name of the thing"),
-    ("so many", "n, at most n"),
-    ("as many as", "n, at most n"),
-    ("the same of|for|with", "the whole statement"),
-    ("ask|asks|asked for it|them|once|again", "requests, fetches"),
-    ("mend|mends|mended|mending", "repairs, fixes"),
-    ("thereof|thereby|wherein|behold|beholds", "a plain word"),
-];
+/// The content of [`RECORD`].
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Limits {
+    sentence_words_max: usize,
+    guide_page_words_max: usize,
+    /// The most modules in one cycle of a crate.
+    pub(crate) cycle_modules_max: usize,
+    /// Crates with another limit.
+    pub(crate) cycles: BTreeMap<String, usize>,
+    /// Sequences of words to avoid, with plain words instead. A bar separates words that may be in one place.
+    banned: BTreeMap<String, String>,
+    /// The findings that each crate or folder may have.
+    findings: BTreeMap<String, usize>,
+}
+
+impl Limits {
+    pub(crate) fn read() -> Self {
+        let text = fs::read_to_string(root().join(RECORD)).expect("the file of limits");
+        toml::from_str(&text).expect("valid limits")
+    }
+}
 
 /// Beginnings of sentences whose subject is a clause or points elsewhere.
 const OPENERS: [&str; 6] =
@@ -222,19 +214,20 @@ fn begins(words: &[String], pattern: &str) -> bool {
 }
 
 /// The findings of one block.
-fn judge(block: &Block) -> Vec<Finding> {
+fn judge(block: &Block, limits: &Limits) -> Vec<Finding> {
     let (mut found, text) = (Vec::new(), plain(&block.text));
     let mut add = |what| found.push(Finding { line: block.line, what });
     for sentence in sentences(&text) {
         let words = words(sentence);
         for at in 0..words.len() {
-            for (pattern, instead) in PRIVATE.iter().filter(|(one, _)| begins(&words[at..], one)) {
+            let begin = &words[at..];
+            for (pattern, instead) in limits.banned.iter().filter(|(one, _)| begins(begin, one)) {
                 let end = at + pattern.split(' ').count();
                 add(format!("\"{}\", say: {instead}", words[at..end].join(" ")));
             }
         }
         let start: String = sentence.chars().take(80).collect();
-        if words.len() > WORDS_MAX {
+        if words.len() > limits.sentence_words_max {
             add(format!("{} words in one sentence: {start}", words.len()));
         }
         // A small letter continues a sentence, after a colon or a semicolon.
@@ -247,11 +240,11 @@ fn judge(block: &Block) -> Vec<Finding> {
     found
 }
 
-fn findings(path: &Path) -> Vec<Finding> {
+fn findings(path: &Path, limits: &Limits) -> Vec<Finding> {
     let text = fs::read_to_string(path).expect("text");
     let is_rust = path.extension().is_some_and(|ending| ending == "rs");
     let blocks = if is_rust { rust(&text) } else { markdown(&text) };
-    blocks.iter().flat_map(judge).collect()
+    blocks.iter().flat_map(|block| judge(block, limits)).collect()
 }
 
 /// A crate, a folder of the root, or a document there.
@@ -280,14 +273,14 @@ fn files_by_place() -> BTreeMap<String, Vec<PathBuf>> {
 }
 
 /// The first findings of some files; files that changed last come first.
-fn shown(mut paths: Vec<PathBuf>) -> String {
+fn shown(mut paths: Vec<PathBuf>, limits: &Limits) -> String {
     let changed = |path: &PathBuf| fs::metadata(path).and_then(|about| about.modified()).ok();
     paths.sort_by_key(|path| Reverse(changed(path)));
     let line = |path: &Path, finding: &Finding| {
         format!("  {}:{finding}\n", path.strip_prefix(root()).expect("below the root").display())
     };
     let lines = paths.iter().flat_map(|path| {
-        let lines = findings(path).into_iter().map(|finding| line(path, &finding));
+        let lines = findings(path, limits).into_iter().map(|finding| line(path, &finding));
         lines.collect::<Vec<_>>()
     });
     lines.take(SHOWN_MAX).collect()
@@ -295,18 +288,18 @@ fn shown(mut paths: Vec<PathBuf>) -> String {
 
 #[test]
 fn prose_does_not_get_worse() {
-    let record = fs::read_to_string(root().join(RECORD)).expect("the record");
-    let record: BTreeMap<String, usize> = toml::from_str(&record).expect("a number for each place");
+    let limits = Limits::read();
+    let record = &limits.findings;
     let places = files_by_place();
     let (mut worse, mut better) = (Vec::new(), Vec::new());
     for (place, paths) in &places {
-        let count: usize = paths.iter().map(|path| findings(path).len()).sum();
+        let count: usize = paths.iter().map(|path| findings(path, &limits).len()).sum();
         let recorded = record.get(place).copied().unwrap_or(0);
         if count > recorded {
             worse.push(format!(
                 "{place}: {count} findings, {RECORD} allows {recorded}. Rewrite what you added; the files that \
                  changed last are first here:\n{}",
-                shown(paths.clone())
+                shown(paths.clone(), &limits)
             ));
         } else if count < recorded {
             better.push(format!("\"{place}\" = {count}"));
@@ -324,16 +317,18 @@ fn prose_does_not_get_worse() {
 
 #[test]
 fn pages_of_the_guide_are_short() {
+    let max = Limits::read().guide_page_words_max;
     for page in files_below(&root().join("docs/guide")) {
         let count = fs::read_to_string(&page).expect("text").split_whitespace().count();
         let name = page.display();
-        assert!(count <= PAGE_WORDS_MAX, "{name} has {count} words; cut it to {PAGE_WORDS_MAX}");
+        assert!(count <= max, "{name} has {count} words; cut it to {max}");
     }
 }
 
 /// The findings of a text, by the words they begin with.
 fn check(blocks: &[Block], expected: &[(usize, &str)]) {
-    let found: Vec<Finding> = blocks.iter().flat_map(judge).collect();
+    let limits = Limits::read();
+    let found: Vec<Finding> = blocks.iter().flat_map(|block| judge(block, &limits)).collect();
     let lines: Vec<String> = found.iter().map(Finding::to_string).collect();
     assert_eq!(found.len(), expected.len(), "{lines:#?}");
     for (finding, (line, what)) in found.iter().zip(expected) {

@@ -37,7 +37,9 @@ fn has_avx512() -> bool {
 /// Computes the sum of each row: byte · weight / 256, rounded down, for each column; saturating. A sum is at least
 /// 1, but 0 if any column has a zero. Returns the greatest sum for each row number modulo 32.
 ///
-/// # Panics If a column does not have as many rows as `sums`.
+/// # Panics
+///
+/// If a column does not have as many rows as `sums`.
 #[cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "calls a function compiled for more CPU features")

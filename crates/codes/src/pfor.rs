@@ -139,7 +139,9 @@ pub fn write(numbers: &[u32], choice: Choice, out: &mut Vec<u8>) {
 /// Reads a block that fills `out`, and advances `input`. Returns `None`, with `input` unchanged and anything in
 /// `out`, if the bytes are not such a block.
 ///
-/// # Panics If `out` is longer than [`BLOCK`].
+/// # Panics
+///
+/// If `out` is longer than [`BLOCK`].
 pub fn read(input: &mut &[u8], out: &mut [u32]) -> Option<()> {
     assert!(out.len() <= BLOCK, "a block of {} numbers", out.len());
     if let Some((bits, rest)) = split_unary(input) {

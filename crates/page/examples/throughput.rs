@@ -15,7 +15,7 @@ use std::{env, fs, process};
 
 use page::{Limits, Page, Url, Wanted, parse_wanted};
 
-/// The best of so many rounds counts.
+/// The best of this number of rounds counts.
 const ROUNDS: usize = 3;
 
 fn main() {

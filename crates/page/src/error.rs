@@ -43,7 +43,7 @@ pub enum PageError {
         content_type: String,
     },
     /// The configuration names a stemmer that does not exist.
-    #[error("no stemmer is called {name:?}; known are none, {known}")]
+    #[error("unknown stemmer {name:?}; use `none`, or one of {known}")]
     UnknownStemmer {
         /// The name as configured.
         name: String,

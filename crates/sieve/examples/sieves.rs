@@ -138,7 +138,7 @@ fn has_filter(kind: SieveKind) -> bool {
     matches!(kind, SieveKind::Bloom | SieveKind::BlockedBloom)
 }
 
-/// What came out so far.
+/// The output so far.
 #[derive(Default)]
 struct Output {
     emitted: u64,
