@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use jobs::Collection;
+use collection::Collection;
 use serde::Serialize;
 
 use crate::config::Config;

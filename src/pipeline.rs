@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use archive::Archive;
+use collection::{Collection, PageTable};
 use crawl::{GoneFile, Normalisation};
 use index::IndexError;
 use jobs::{
-    Collection, ExtractOptions, ExtractReport, FoldReport, IndexReport, LinkReport, PageTable,
-    RankReport, Reuse, Spelling, TopicReport,
+    ExtractOptions, ExtractReport, FoldReport, IndexReport, LinkReport, RankReport, Reuse,
+    Spelling, TopicReport,
 };
 use page::Url;
 use serde::Serialize;
@@ -55,10 +56,10 @@ impl<'a> Pipeline<'a> {
     }
 
     pub(crate) fn extract(&self) -> Result<ExtractReport> {
-        for damage in jobs::discard_damaged(self.collection)? {
+        for damage in collection::discard_damaged(self.collection)? {
             self.say(&format!("damaged  {}; it is built again", damage.fault()));
         }
-        for (damage, aside) in jobs::set_aside_damaged_ranks(self.collection)? {
+        for (damage, aside) in collection::set_aside_damaged_ranks(self.collection)? {
             self.say(&format!(
                 "damaged  {}; the file is now {} and its rank is gone: `crivello rank import` brings it back",
                 damage.fault(),

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     }
 }
 
-fn list(collection: &jobs::Collection, context: &Context) -> Result<Exit> {
+fn list(collection: &collection::Collection, context: &Context) -> Result<Exit> {
     let folder = Archive::open(&collection.archive_dir())?;
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut damaged = Vec::new();
@@ -112,14 +112,19 @@ struct Missing {
 }
 
 impl Missing {
-    fn read(collection: &jobs::Collection, folder: &Archive, url: &Url) -> Result<Missing> {
+    fn read(collection: &collection::Collection, folder: &Archive, url: &Url) -> Result<Missing> {
         let (frontier, url) = (collection.frontier_dir(), url.as_str());
         let gone = crawl::gone_captures(&frontier, folder, url)?;
         Ok(Missing { gone, unreadable: crawl::unreadable_captures(&frontier, folder, url)? })
     }
 }
 
-fn get(collection: &jobs::Collection, url: &str, headers: bool, context: &Context) -> Result<Exit> {
+fn get(
+    collection: &collection::Collection,
+    url: &str,
+    headers: bool,
+    context: &Context,
+) -> Result<Exit> {
     let folder = Archive::open(&collection.archive_dir())?;
     let asked = read_url(url)?;
     let (url, mut captures) = find(&folder, &asked, collection, context)?;
@@ -320,7 +325,7 @@ fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine], missing: &Missi
 fn find(
     folder: &Archive,
     asked: &Url,
-    collection: &jobs::Collection,
+    collection: &collection::Collection,
     context: &Context,
 ) -> Result<(Url, Vec<CdxLine>)> {
     let captures_of = |url: &Url| -> Result<Vec<CdxLine>> {

@@ -23,7 +23,7 @@ use ::crawl::{
 use anyhow::{Context as _, Result};
 use archive::Archive;
 use clap::ValueEnum as _;
-use jobs::Collection;
+use collection::Collection;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
@@ -212,7 +212,7 @@ pub(crate) fn fetch(
     context: &Context,
 ) -> Result<Summary> {
     let (archive, frontier) = (collection.archive_dir(), collection.frontier_dir());
-    let dirs = Dirs { archive, frontier, named: jobs::files_read(collection) };
+    let dirs = Dirs { archive, frontier, named: collection::files_read(collection) };
     let standing = Standing::read(&dirs.frontier)?;
     if standing.paused {
         let why = "frontier/pause is there; nothing is asked for until it is removed";

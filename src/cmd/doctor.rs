@@ -10,9 +10,10 @@ use std::io::Write as _;
 
 use anyhow::Result;
 use archive::{Archive, ArchiveError, CdxState, CdxSum, Limits};
+use collection::{Collection, Folding, Linking, PageTable};
 use crawl::{Bodies, GoneFile, Lost, Purpose, VisitLogsFound};
 use index::Index;
-use jobs::{Collection, Folding, Lag, Linking, PageTable};
+use jobs::Lag;
 use page::Url;
 use serde::Serialize;
 use serde_json::json;
@@ -394,7 +395,7 @@ impl Patient<'_> {
         if !self.has_pages() {
             return self.not_yet("pages", CALL_INDEX);
         }
-        let (rows, faults) = jobs::verify_pages(self.collection);
+        let (rows, faults) = collection::verify_pages(self.collection);
         let faults: Vec<_> = faults.into_iter().map(with_causes).collect();
         let found = Finding::of("pages", count(rows, "row"), faults);
         if found.state == State::Damaged {
@@ -409,14 +410,14 @@ impl Patient<'_> {
     fn graph(&self) -> Finding {
         match Linking::open(self.collection) {
             // An imported index has ranks of the user's at most.
-            Ok(None) => match jobs::verify_ranks(self.collection) {
+            Ok(None) => match collection::verify_ranks(self.collection) {
                 Ok(()) => self.not_yet("graph", "run `crivello rank`"),
                 Err(error) => Finding::of("graph", String::new(), vec![with_causes(error)]),
             },
             Ok(Some(linking)) => {
                 let (nodes, arcs) = (linking.graph.nodes(), linking.graph.arcs());
                 let about = format!("{}, {}", count(nodes.into(), "node"), count(arcs, "arc"));
-                let faults = jobs::verify_ranks(self.collection).map_err(with_causes).err();
+                let faults = collection::verify_ranks(self.collection).map_err(with_causes).err();
                 let table = PageTable::open(&self.collection.pages_dir());
                 let is_ranked = table.is_ok_and(|table| {
                     let directory = table.directory();
@@ -472,7 +473,7 @@ impl Patient<'_> {
             count(index.segments().len() as u64, "segment")
         );
         let faults: Vec<_> = index.verify().map_err(with_causes).err().into_iter().collect();
-        if jobs::is_imported(&index) {
+        if collection::is_imported(&index) {
             let found = Finding::of("index", format!("{about}, imported"), faults);
             return found.or_mend("import the file again");
         }

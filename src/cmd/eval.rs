@@ -131,7 +131,8 @@ fn search(topics: &Topics, args: &Args, context: &Context) -> Result<Run> {
         };
         let (ranking, notes) =
             found.with_context(|| format!("cannot search for topic {}", topic.name))?;
-        let named = |(url, score): (String, f64)| (jobs::document_name(&url).to_owned(), score);
+        let named =
+            |(url, score): (String, f64)| (collection::document_name(&url).to_owned(), score);
         rankings.push((topic.name.clone(), ranking.into_iter().map(named).collect()));
         said.extend(notes);
     }

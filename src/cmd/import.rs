@@ -127,7 +127,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     }
     archive::repair(&collection.archive_dir())?;
     let compression = context.config(&collection)?.crawl.compression();
-    let mut taken = jobs::files_read(&collection);
+    let mut taken = collection::files_read(&collection);
     taken.extend(crawl::named_files(&collection.frontier_dir()));
     let options = WriterOptions { compression, taken, ..WriterOptions::default() };
     let mut writer = WarcWriter::create(&collection.archive_dir(), options)?;

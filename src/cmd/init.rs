@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use jobs::Collection;
+use collection::Collection;
 use serde_json::json;
 
 use crate::config::{TEMPLATE, write_private};

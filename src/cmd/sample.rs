@@ -9,7 +9,7 @@
 use std::io::ErrorKind;
 
 use anyhow::{Context as _, Result};
-use jobs::Collection;
+use collection::Collection;
 use page::Url;
 use simweb::{Options, Server, SimwebError, Web};
 

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 
 use ::serve::Site;
 use anyhow::{Context as _, Result};
-use jobs::Collection;
+use collection::Collection;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;

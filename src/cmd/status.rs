@@ -10,9 +10,10 @@ use std::path::Path;
 
 use anyhow::Result;
 use archive::Archive;
+use collection::{Collection, Directory, Folding, Linking, PageTable, Vector, Writer};
 use crawl::{CrawlError, GoneFile, Recrawl, Report, SieveReport, Standing};
 use index::{Index, IndexError};
-use jobs::{Collection, Directory, Folding, Lag, Linking, PageTable, Vector, Writer};
+use jobs::Lag;
 use serde::Serialize;
 
 use super::crawl::aside_fate;
@@ -152,9 +153,10 @@ impl ArchiveStatus {
 impl IndexStatus {
     fn of(index: &Index, collection: &Collection) -> IndexStatus {
         let (documents, generation) = (index.live_count(), index.generation());
-        let (bytes, imported) = (folder_bytes(&collection.index_dir()), jobs::is_imported(index));
+        let (bytes, imported) =
+            (folder_bytes(&collection.index_dir()), collection::is_imported(index));
         let (mut ranks, mut topics) = (Vec::new(), Vec::new());
-        for (vector, _) in jobs::document_vectors(collection, index) {
+        for (vector, _) in collection::document_vectors(collection, index) {
             match vector {
                 Vector::Rank(name) => ranks.push(name),
                 Vector::Topic(name) => topics.push(name),

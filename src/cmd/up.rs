@@ -7,7 +7,8 @@ use std::net::SocketAddr;
 
 use anyhow::{Context as _, Result};
 use archive::Archive;
-use jobs::{Collection, Reuse};
+use collection::Collection;
+use jobs::Reuse;
 use serde_json::json;
 use simweb::Server;
 

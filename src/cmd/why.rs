@@ -22,12 +22,12 @@ mod sitemap;
 
 use anyhow::Result;
 use archive::Archive;
+use collection::{Collection, Folding, PageTable, Writer};
 use crawl::{
     AsideHost, Clock as _, Mention, Normalisation, Purpose, Report, Rules, Standing, SystemClock,
     Told,
 };
 use index::{Index, IndexError};
-use jobs::{Collection, Folding, PageTable, Writer};
 use page::Url;
 use serde::Serialize;
 

@@ -345,7 +345,7 @@ fn a_port_in_use_is_named() {
 fn two_writers_do_not_meet() {
     let (sandbox, server) = (Sandbox::new(), small_web());
     sandbox.build(&server);
-    let collection = jobs::Collection::open(&sandbox.path("web")).expect("a collection");
+    let collection = collection::Collection::open(&sandbox.path("web")).expect("a collection");
     let _lock = collection.lock("index").expect("free");
     for command in ["crawl", "index", "rank", "dedup"] {
         fails(&sandbox.run(&[command, "--dir", "web"]), 1, &["in use by another crivello process"]);

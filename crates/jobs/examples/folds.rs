@@ -8,7 +8,7 @@ use std::error::Error;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
-use jobs::{Collection, Folding, PageTable};
+use collection::{Collection, Folding, PageTable};
 use serde_json::json;
 
 fn main() -> Result<(), Box<dyn Error>> {

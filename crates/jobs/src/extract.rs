@@ -14,17 +14,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use archive::{Archive, ArchiveError, Kind, Record};
+use collection::{
+    Collection, CollectionError, Directory, Fate, OutLink, PART_COUNT_MAX, PagePointer, PageRow,
+    PageTable, Part, PartName, PartWriter, Parts, is_imported_source, made_again, write_directory,
+};
 use index::{Index, IndexError};
 use page::{Directives, StatusClass, Url};
 use serde::Deserialize;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::interchange::is_imported_source;
-use crate::pages::{
-    Directory, Fate, OutLink, PART_COUNT_MAX, PagePointer, PageRow, Part, PartName, PartWriter,
-    Parts, write_directory,
-};
-use crate::{AsFound, Collection, JobsError, Lag, PageTable, Progress, Spelling, Stage, disk};
+use crate::{AsFound, JobsError, Lag, Progress, Spelling, Stage};
 
 /// Maximum number of damaged places in the report.
 const DAMAGES_MAX: usize = 20;
@@ -96,7 +95,7 @@ pub fn extract(
     progress: Progress<'_>,
 ) -> Result<ExtractReport, JobsError> {
     let dir = collection.pages_dir();
-    fs::create_dir_all(&dir).map_err(JobsError::io(&dir))?;
+    fs::create_dir_all(&dir).map_err(CollectionError::io(&dir))?;
     // A killed crawl leaves a torn record at the end. The caller holds the lock of the collection.
     archive::repair(&collection.archive_dir())?;
     check_archive(collection)?;
@@ -213,13 +212,6 @@ impl ExtractOptions {
     }
 }
 
-/// The archive files that the page table was made from, removed ones included. Empty if the page table cannot be
-/// read.
-pub fn files_read(collection: &Collection) -> Vec<String> {
-    let parts = Parts::read(&collection.pages_dir()).unwrap_or_default();
-    parts.names.into_iter().map(|name| name.archive_file).collect()
-}
-
 /// The work of the stage.
 struct Plan {
     /// Parts to keep.
@@ -233,7 +225,7 @@ struct Plan {
 impl Plan {
     fn of(collection: &Collection, options: &ExtractOptions) -> Result<Self, JobsError> {
         let dir = collection.pages_dir();
-        let had = disk::made_again(Parts::read(&dir))?;
+        let had = made_again(Parts::read(&dir))?;
         let options = options.identity();
         let mut kept = Parts { options, names: Vec::new() };
         let (mut missing, mut is_part_gone) = (Vec::new(), false);
@@ -241,22 +233,24 @@ impl Plan {
         let usable = if had.options == kept.options { had.names.as_slice() } else { &[] };
         for archive_file in Archive::open(&collection.archive_dir())?.files() {
             let path = collection.archive_dir().join(archive_file);
-            let archive_bytes = fs::metadata(&path).map_err(JobsError::io(&path))?.len();
+            let archive_bytes = fs::metadata(&path).map_err(CollectionError::io(&path))?.len();
             let same = |name: &&PartName| {
                 name.archive_file == *archive_file && name.archive_bytes == archive_bytes
             };
             if let Some(name) = usable.iter().find(same) {
                 match Part::open(&Parts::path(&dir, name.number)) {
-                    Err(JobsError::Version { .. }) => {}
-                    Err(JobsError::Gone { .. }) => is_part_gone = true,
+                    Err(CollectionError::Version { .. }) => {}
+                    Err(CollectionError::Gone { .. }) => is_part_gone = true,
                     _ => {
                         kept.names.push(name.clone());
                         continue;
                     }
                 }
             }
-            let number = u16::try_from(next)
-                .map_err(|_| JobsError::TooMany { what: "archive files", most: PART_COUNT_MAX })?;
+            let number = u16::try_from(next).map_err(|_| CollectionError::TooMany {
+                what: "archive files",
+                most: PART_COUNT_MAX,
+            })?;
             next += 1;
             missing.push(PartName { number, archive_file: archive_file.clone(), archive_bytes });
         }
@@ -337,12 +331,12 @@ fn read_files(
 /// Removes parts that the list does not name, and temporary files.
 fn remove_leftovers(dir: &Path, parts: &Parts) -> Result<(), JobsError> {
     let named: Vec<_> = parts.names.iter().map(|name| Parts::path(dir, name.number)).collect();
-    for file in fs::read_dir(dir).map_err(JobsError::io(dir))? {
-        let path = file.map_err(JobsError::io(dir))?.path();
+    for file in fs::read_dir(dir).map_err(CollectionError::io(dir))? {
+        let path = file.map_err(CollectionError::io(dir))?.path();
         let ending = path.extension().and_then(|ending| ending.to_str());
         let left_over = ending == Some("tmp") || ending == Some("pages") && !named.contains(&path);
         if left_over {
-            fs::remove_file(&path).map_err(JobsError::io(&path))?;
+            fs::remove_file(&path).map_err(CollectionError::io(&path))?;
         }
     }
     Ok(())

@@ -11,15 +11,17 @@
 
 use std::collections::BTreeSet;
 
+use collection::{
+    Collection, CollectionError, Directory, Folding, PageRow, PageTable, is_imported_source,
+};
 use index::{DocRecord, Field, Index, IndexError, IndexWriter};
 use page::{AnalysisConfig, Analyzer, Day, Filter, TermMaker, Url};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::changes::{Changes, Wanted};
 use crate::in_order::each_in_order;
-use crate::interchange::is_imported_source;
 use crate::rank::{is_ranked, write_document_ranks};
-use crate::{Collection, Directory, Folding, JobsError, Lag, PageRow, PageTable, Progress, Stage};
+use crate::{JobsError, Lag, Progress, Stage};
 
 /// Maximum bytes of anchor text for one page.
 const ANCHOR_BYTES_MAX: usize = 2048;
@@ -109,7 +111,7 @@ fn build(
     progress: Progress<'_>,
 ) -> Result<IndexReport, JobsError> {
     let table = PageTable::open(&collection.pages_dir())?;
-    let missing = JobsError::Missing { needs: "the list of duplicates", command: "dedup" };
+    let missing = CollectionError::Missing { needs: "the list of duplicates", command: "dedup" };
     let folding = Folding::open(collection, table.directory())?.ok_or(missing)?;
     let plan = Plan::of(&table, &folding);
     let source = full_source(table.directory(), &folding, config, analysis);
@@ -217,7 +219,7 @@ fn document(
     place: usize,
 ) -> Result<(DocRecord, PageRow), JobsError> {
     let entry = &table.directory().entries()[place];
-    let (url, page) = table.page(entry.pointer)?.ok_or_else(|| JobsError::Damaged {
+    let (url, page) = table.page(entry.pointer)?.ok_or_else(|| CollectionError::Damaged {
         path: collection.pages_dir().join("directory"),
         offset: 0,
         what: "it names a page that no part holds".into(),
@@ -249,12 +251,6 @@ pub fn index_lag(
     let lags = [Lag::Pages, Lag::Duplicates, Lag::Codes, Lag::Analysis];
     let mut lags = (0..).zip(lags).filter(|&(part, _)| had.get(part) != wanted.get(part));
     lags.next().map(|(_, lag)| lag)
-}
-
-/// The analysis that `index` was made with. Queries must use the same analysis.
-pub fn analysis_of(index: &Index) -> Option<AnalysisConfig> {
-    let (_, name) = index.source().split_once(" / {")?;
-    serde_json::from_str(&format!("{{{name}")).ok()
 }
 
 /// The value of `Index::source`: pages, clusters, codes and order, and the analysis as JSON.

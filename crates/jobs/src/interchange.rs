@@ -1,27 +1,23 @@
 //! Import and export of an index in the Common Index File Format (CIFF).
 //!
-//! What lives here: the names of documents, and the analysis that made the terms. What does not: the format
-//! (`index`).
+//! What lives here: the description in the header of a file. What does not: the format (`index`), and the names of
+//! documents (`collection`).
 //!
 //! The name of a document is its URL, or the imported name if it has no URL. An exported description ends with the
 //! analysis. An import of that file uses this analysis. For other files the analysis of the collection is assumed.
 //!
-//! **Invariant.** A collection has pages or an imported index, not both. `Index::source` of an imported index begins
-//! with [`IMPORTED`].
+//! **Invariant.** A collection has pages or an imported index, not both.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
 
 use archive::Archive;
+use collection::{Collection, analysis_of, document_name, imported_source, url_of_name};
 use index::{CiffExport, CiffFile, CiffImport, DocRecord, Field, Index};
 use page::{AnalysisConfig, Url};
 
-use crate::{Collection, JobsError, analysis_of, filters};
+use crate::{JobsError, filters};
 
-/// Prefix of `Index::source` of an imported index.
-const IMPORTED: &str = "ciff ";
-/// URL prefix of a document that has only a name.
-const NAMED: &str = "urn:crivello:";
 /// Separator between the description and the analysis.
 const ANALYSIS: &str = "; analysis ";
 
@@ -38,16 +34,6 @@ pub struct CiffReport {
     /// Total length in the header, sum of the document lengths, and number of occurrences in the postings lists. The
     /// three are equal in a complete file.
     pub length_totals: [u64; 3],
-}
-
-/// Returns whether an index was imported.
-pub fn is_imported(index: &Index) -> bool {
-    is_imported_source(index.source())
-}
-
-/// Returns whether this is the source of an imported index.
-pub(crate) fn is_imported_source(source: &str) -> bool {
-    source.starts_with(IMPORTED)
 }
 
 /// Imports a CIFF file as the index of a collection without pages. `open` opens the decompressed file. Each document
@@ -68,11 +54,11 @@ pub fn import_ciff(
     let stated = stated_analysis(&header.description);
     let chosen = json(stated.as_ref().unwrap_or(analysis));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let source = format!("{IMPORTED}{} {date_s} {name} / {chosen}", header.documents);
+    let source = imported_source(&format!("{} {date_s} {name}", header.documents), &chosen);
     let record = |name: &str| {
         let url = Url::parse(name).ok().filter(Url::has_host);
         let terms = filters(url.as_ref(), "", date_s, std::iter::empty());
-        let url = url.map_or_else(|| format!("{NAMED}{name}"), |_| name.to_owned());
+        let url = url.map_or_else(|| url_of_name(name), |_| name.to_owned());
         let title = name.to_owned();
         (DocRecord { url, title, date_s, ..DocRecord::default() }, terms)
     };
@@ -98,11 +84,6 @@ pub fn export_ciff(
     let description = format!("Crivello {version}, field {field_name}{ANALYSIS}{analysis}");
     let name = |record: &DocRecord| document_name(&record.url).to_owned();
     Ok(index::export_ciff(&index, field, &description, name, path, out)?)
-}
-
-/// Returns the name of a document: its URL, or its imported name.
-pub fn document_name(url: &str) -> &str {
-    url.strip_prefix(NAMED).unwrap_or(url)
 }
 
 /// Parses the analysis at the end of a description.

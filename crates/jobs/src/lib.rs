@@ -1,7 +1,7 @@
 //! Batch pipelines over a collection: archive → pages → graph → ranks → folded duplicates → index.
 //!
-//! What lives here: the layout of a collection on disk ([`Collection`]), the page table
-//! ([`PageTable`]) and one module a stage. What does not: crawling, HTTP, scores.
+//! What lives here: one module a stage. What does not: the files that the stages write (crate `collection`), crawling,
+//! HTTP, scores.
 //!
 //! | stage | reads | writes | function |
 //! |---|---|---|---|
@@ -21,9 +21,6 @@
 #![forbid(unsafe_code)]
 
 mod changes;
-mod collection;
-mod damage;
-mod disk;
 mod error;
 mod extract;
 mod fold;
@@ -32,26 +29,19 @@ mod indexing;
 mod interchange;
 mod lag;
 mod link;
-mod pages;
 mod progress;
 mod rank;
 mod spelling;
-mod verify;
 
-pub use collection::{Collection, Lock, Writer};
-pub use damage::{discard_damaged, set_aside_damaged_ranks};
 pub use error::JobsError;
-pub use extract::{ExtractOptions, ExtractReport, extract, extract_lag, files_read, is_text_cut};
-pub use fold::{Fold, FoldConfig, FoldReport, Folding, fold, is_folded, similarity};
-pub use indexing::{IndexReport, Reuse, analysis_of, build_index, filters, index_lag, url_words};
-pub use interchange::{CiffReport, document_name, export_ciff, import_ciff, is_imported};
+pub use extract::{ExtractOptions, ExtractReport, extract, extract_lag, is_text_cut};
+pub use fold::{Fold, FoldConfig, FoldReport, fold, is_folded, similarity};
+pub use indexing::{IndexReport, Reuse, build_index, filters, index_lag, url_words};
+pub use interchange::{CiffReport, export_ciff, import_ciff};
 pub use lag::Lag;
-pub use link::{LinkReport, Linking, link};
-pub use pages::{Directory, Entry, Fate, OutLink, PagePointer, PageRow, PageTable};
+pub use link::{LinkReport, link};
 pub use progress::{Progress, Stage};
 pub use rank::{
-    RankConfig, RankImport, RankReport, Topic, TopicReport, Vector, document_ranks,
-    document_vectors, import_ranks, is_all_ranked, rank,
+    RankConfig, RankImport, RankReport, Topic, TopicReport, import_ranks, is_all_ranked, rank,
 };
 pub use spelling::{AsFound, Spelling};
-pub use verify::{verify_pages, verify_ranks};

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use archive::{Archive, Location};
+use collection::{Collection, CollectionError, Folding, PagePointer, PageRow, PageTable, Vector};
 use index::{Index, IndexError};
-use jobs::{Collection, Folding, JobsError, PagePointer, PageRow, PageTable, Vector};
 use query::{
     Explanation, Hit, Matches, Piece, Query, QueryError, RankValues, Searcher, Stop, Suggestion,
 };
@@ -162,12 +162,14 @@ impl Engine {
         let version = Version::of(collection, &index);
         let (ranks, mut missing) = ranks_of(collection, &index, &version, &query)?;
         // Words of a query must become the terms that the words of the pages became.
-        let analysis = jobs::analysis_of(&index).ok_or(ServeError::NoIndex)?;
+        let analysis = collection::analysis_of(&index).ok_or(ServeError::NoIndex)?;
         let analyzer = ::page::Analyzer::build(&analysis)?;
         let times = file_times(collection);
         let mut can_improve = false;
-        let mut unless_damaged = |fault: JobsError, lacks: &str| match fault {
-            JobsError::Damaged { .. } | JobsError::Version { .. } | JobsError::Missing { .. } => {
+        let mut unless_damaged = |fault: CollectionError, lacks: &str| match fault {
+            CollectionError::Damaged { .. }
+            | CollectionError::Version { .. }
+            | CollectionError::Missing { .. } => {
                 missing.push(format!("{lacks}: {fault}"));
                 can_improve = true;
                 Ok(())
@@ -263,7 +265,7 @@ impl Engine {
             return Err(unknown());
         }
         let vector = Vector::Topic(topic.to_owned());
-        let ranks = jobs::document_ranks(&self.collection, &self.index, &vector)?;
+        let ranks = collection::document_ranks(&self.collection, &self.index, &vector)?;
         let searcher = Arc::new(self.searcher.with_topic(topic, ranks.ok_or_else(unknown)?));
         lock().insert(topic.to_owned(), Arc::clone(&searcher));
         Ok(searcher)
@@ -336,7 +338,7 @@ impl Engine {
     /// The row of a page with its URL. `None` if the row is missing or damaged.
     fn row(&self, pointer: PagePointer) -> Result<Option<(String, PageRow)>, ServeError> {
         match self.pages.page(pointer) {
-            Err(JobsError::Damaged { .. }) => Ok(None),
+            Err(CollectionError::Damaged { .. }) => Ok(None),
             row => Ok(row?),
         }
     }
@@ -452,14 +454,14 @@ impl Engine {
             return Vec::new();
         };
         let entries = folding.behind(place).filter_map(|member| directory.entries().get(member));
-        let shown = |entry: &jobs::Entry| ::page::without_controls(&entry.url).into_owned();
+        let shown = |entry: &collection::Entry| ::page::without_controls(&entry.url).into_owned();
         entries.filter(|entry| !entry.noindex).map(shown).collect()
     }
 }
 
 impl Version {
     fn of(collection: &Collection, index: &Index) -> Self {
-        let vectors = jobs::document_vectors(collection, index);
+        let vectors = collection::document_vectors(collection, index);
         Self { generation: index.generation(), source: index.source().to_owned(), vectors }
     }
 }
@@ -497,8 +499,8 @@ fn ranks_of(
     let by_default = query::Config::default().ranks;
     for (name, _) in config.ranks.iter().filter(|(_, weight)| **weight > 0.0) {
         let vector = Vector::Rank(name.clone());
-        let values = match jobs::document_ranks(collection, index, &vector) {
-            Err(fault @ JobsError::Damaged { .. }) => {
+        let values = match collection::document_ranks(collection, index, &vector) {
+            Err(fault @ CollectionError::Damaged { .. }) => {
                 missing.push(format!("The rank `{name}` does not count: {fault}"));
                 continue;
             }
@@ -506,7 +508,7 @@ fn ranks_of(
         };
         if let Some(values) = values {
             ranks.push((name.clone(), values));
-        } else if !(jobs::is_imported(index) && by_default.contains_key(name)) {
+        } else if !(collection::is_imported(index) && by_default.contains_key(name)) {
             missing.push(no_such_rank(name, version));
         }
     }

@@ -27,7 +27,7 @@ pub enum ServeError {
     Query(#[from] query::QueryError),
     /// An error in the files of the collection.
     #[error(transparent)]
-    Jobs(#[from] jobs::JobsError),
+    Collection(#[from] collection::CollectionError),
     /// An error in the index.
     #[error(transparent)]
     Index(#[from] IndexError),

@@ -15,7 +15,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Json, Router};
-use jobs::Collection;
+use collection::Collection;
 use query::Stop;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
-use jobs::Collection;
+use collection::Collection;
 use query::Stop;
 
 use crate::copy::Copies;

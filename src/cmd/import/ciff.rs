@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use archive::Unpacked;
-use jobs::Collection;
+use collection::Collection;
 
 use super::modified_s;
 use crate::context::{Context, Exit};

@@ -7,9 +7,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use collection::Collection;
 use flate2::write::GzEncoder;
 use index::{CiffExport, Field};
-use jobs::Collection;
 
 use crate::context::{Context, Exit, Usage};
 use crate::talk;

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use archive::Archive;
+use collection::Collection;
 use crawl::{AgentId, AsideHost, LostRobots, Mention, Report, Rules};
-use jobs::Collection;
 use page::Url;
 
 use super::found;

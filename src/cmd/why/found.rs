@@ -8,8 +8,8 @@
 
 use anyhow::Result;
 use archive::{Archive, ArchiveError};
+use collection::{Collection, PageTable};
 use crawl::{Mention, Mentions, URLS_BYTES_MAX};
-use jobs::{Collection, PageTable};
 use page::Url;
 use serde::Serialize;
 

@@ -8,8 +8,8 @@
 
 use anyhow::Result;
 use archive::Archive;
+use collection::Collection;
 use crawl::{Report, Rules, Settings};
-use jobs::Collection;
 use page::Url;
 
 use super::bar::Bar;

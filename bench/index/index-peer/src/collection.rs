@@ -11,8 +11,9 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
+use collection::{Collection, Directory, Folding, PageTable, analysis_of};
 use index::Index;
-use jobs::{Collection, Directory, Folding, PageTable, analysis_of, filters, url_words};
+use jobs::{filters, url_words};
 use page::Url;
 use serde_json::{Value, json};
 

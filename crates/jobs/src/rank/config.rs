@@ -7,12 +7,10 @@
 
 use std::collections::BTreeMap;
 
+use collection::{Directory, Vector};
 use graph::{DeadEnds, NodeId, PageRankConfig, Solver};
 use page::{Filter, Limits, Url, normalise};
 use serde::{Deserialize, Serialize};
-
-use super::vector::check_name;
-use crate::Directory;
 
 /// How ranks are computed. [`PageRankConfig`] explains the first five fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -61,7 +59,7 @@ impl RankConfig {
     pub fn check(&self) -> Result<(), String> {
         for (name, topic) in &self.topics {
             let wrong = |why: String| format!("topic `{name}`: {why}");
-            check_name(name).map_err(wrong)?;
+            Vector::check_name(name).map_err(wrong)?;
             if topic.pages.is_empty() && topic.sites.is_empty() {
                 return Err(wrong("it names neither `pages` nor `sites`".to_owned()));
             }

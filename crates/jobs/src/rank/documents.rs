@@ -1,20 +1,19 @@
 //! Ranks by document of the index.
 //!
-//! **Invariant.** `graph/documents-G-S.NAME.ranks` holds one value for each document, in document order. It belongs
-//! to generation `G` of the index whose source has hash `S`. A value is the value of vector `NAME` for the page,
-//! divided by the average. It is 0 if the vector has no value for the page. The average is over all pages of the
-//! graph, or over all imported values.
+//! What lives here: the values by document. What does not: their files (crate `collection`).
+//!
+//! **Invariant.** A value is the value of the vector for the page, divided by the average. It is 0 if the vector has
+//! no value for the page. The average is over all pages of the graph, or over all imported values.
 
 use std::collections::HashMap;
-use std::fs;
-use std::time::SystemTime;
 
-use graph::{read_ranks, write_ranks};
+use collection::{
+    Collection, Directory, Vector, document_name, document_ranks, document_vectors,
+    imported_vectors, is_stale, node_vectors, read_imported, read_vector, write_document_vectors,
+};
 use index::{Index, IndexError};
 
-use super::{Vector, imported_vectors, node_vectors, read_imported, read_vector};
-use crate::interchange::document_name;
-use crate::{Collection, Directory, JobsError, disk};
+use crate::JobsError;
 
 /// A vector, before it is put into the order of documents.
 enum Source {
@@ -91,23 +90,9 @@ pub(crate) fn write_document_ranks(
     let columns = columns(&sources, &places, index);
     index.intact()?;
     let columns = columns?;
-    let dir = collection.graph_dir();
-    fs::create_dir_all(&dir).map_err(JobsError::io(&dir))?;
-    let mut written = Vec::new();
-    for ((vector, _), column) in sources.iter().zip(&columns) {
-        let path = collection.document_ranks_file(index, vector);
-        write_ranks(&path, column)?;
-        written.push(path);
-    }
-    // Remove the vectors that are not current.
-    for file in fs::read_dir(&dir).map_err(JobsError::io(&dir))? {
-        let path = file.map_err(JobsError::io(&dir))?.path();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if name.starts_with("documents-") && !written.contains(&path) {
-            fs::remove_file(&path).map_err(JobsError::io(&path))?;
-        }
-    }
-    disk::remove(&collection.stale_ranks_file())
+    let vectors = sources.iter().map(|(vector, _)| vector).zip(&columns);
+    let vectors: Vec<_> = vectors.map(|(vector, column)| (vector, column.as_slice())).collect();
+    Ok(write_document_vectors(collection, index, &vectors)?)
 }
 
 /// The values of each source for all documents of an index.
@@ -132,11 +117,6 @@ fn columns(
     Ok(columns)
 }
 
-/// Marks the ranks by document as stale. Call it before a vector is replaced, so that a kill cannot leave old ranks.
-pub(super) fn mark_stale(collection: &Collection) -> Result<(), JobsError> {
-    disk::write_whole(&collection.stale_ranks_file(), &[])
-}
-
 /// Returns whether the documents of an index have exactly the current vectors, up to date and whole.
 pub(crate) fn is_ranked(collection: &Collection, directory: &Directory, index: &Index) -> bool {
     let of_nodes = || -> Result<Vec<Vector>, JobsError> {
@@ -151,7 +131,7 @@ pub(crate) fn is_ranked(collection: &Collection, directory: &Directory, index: &
     let (Ok(mut wanted), Ok(imported)) = (of_nodes(), imported_vectors(collection)) else {
         return false;
     };
-    if collection.stale_ranks_file().exists() {
+    if is_stale(collection) {
         return false;
     }
     wanted.extend(imported);
@@ -159,48 +139,4 @@ pub(crate) fn is_ranked(collection: &Collection, directory: &Directory, index: &
     let found = document_vectors(collection, index);
     let is_whole = |vector| matches!(document_ranks(collection, index, vector), Ok(Some(_)));
     found.iter().map(|(vector, _)| vector).eq(&wanted) && wanted.iter().all(is_whole)
-}
-
-/// The vectors of an index's documents, in order, and the time each was written, if known.
-pub fn document_vectors(
-    collection: &Collection,
-    index: &Index,
-) -> Vec<(Vector, Option<SystemTime>)> {
-    let begin = collection.document_ranks_begin(index);
-    let files = fs::read_dir(collection.graph_dir()).into_iter().flatten().flatten();
-    let vectors = files.filter_map(|file| {
-        let name = file.file_name();
-        let stem = name.to_str()?.strip_prefix(&begin)?.strip_suffix(".ranks")?;
-        let written = file.metadata().and_then(|about| about.modified()).ok();
-        Some((Vector::of_stem(stem)?, written))
-    });
-    let mut vectors: Vec<_> = vectors.collect();
-    vectors.sort();
-    vectors
-}
-
-/// Returns the ranks of the documents of each segment, in multiples of the average. Returns `None` if the vector does
-/// not exist.
-pub fn document_ranks(
-    collection: &Collection,
-    index: &Index,
-    vector: &Vector,
-) -> Result<Option<Vec<Vec<f32>>>, JobsError> {
-    let path = collection.document_ranks_file(index, vector);
-    if !path.is_file() {
-        return Ok(None);
-    }
-    let values = read_ranks(&path)?;
-    let mut rest = values.as_slice();
-    let mut by_segment = Vec::new();
-    for segment in index.segments() {
-        let Some((mine, others)) = rest.split_at_checked(segment.doc_count() as usize) else {
-            let what = "fewer ranks than documents";
-            return Err(JobsError::Damaged { path, offset: 0, what: what.into() });
-        };
-        #[expect(clippy::cast_possible_truncation, reason = "a rank needs no 53 bits")]
-        by_segment.push(mine.iter().map(|&rank| rank as f32).collect());
-        rest = others;
-    }
-    Ok(Some(by_segment))
 }

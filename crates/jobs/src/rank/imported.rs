@@ -7,23 +7,20 @@
 //! cannot be parsed changes nothing.
 
 use std::collections::HashMap;
-use std::fs;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
+use collection::{
+    Centrality, Collection, CollectionError, Directory, PageTable, Vector, document_name,
+    write_imported,
+};
 use index::Index;
 use serde::Serialize;
 
 use super::config::address;
-use super::vector::check_name;
-use super::{Vector, is_computed, mark_stale, write_document_ranks};
-use crate::interchange::document_name;
-use crate::pages::{put_text, take_text};
-use crate::{Collection, Directory, JobsError, PageTable, disk};
+use super::write_document_ranks;
+use crate::JobsError;
 
-const MAGIC: [u8; 8] = *b"CRVVALU\x01";
-/// File name suffix.
-const ENDING: &str = ".values";
 /// Maximum length of a line.
 const LINE_BYTES_MAX: u64 = 64 << 10;
 /// Maximum number of lines in a file.
@@ -53,13 +50,13 @@ pub fn import_ranks(
     input: &mut dyn BufRead,
 ) -> Result<RankImport, JobsError> {
     let wrong = |why: String| JobsError::RankName { name: name.to_owned(), why };
-    check_name(name).map_err(wrong)?;
-    if is_computed(name) {
+    Vector::check_name(name).map_err(wrong)?;
+    if Centrality::has_name(name) {
         return Err(wrong("`crivello rank` computes that one: choose another name".to_owned()));
     }
     let values = read_lines(path, input)?;
     let table = match PageTable::open(&collection.pages_dir()) {
-        Err(JobsError::Missing { .. }) => None,
+        Err(CollectionError::Missing { .. }) => None,
         opened => Some(opened?),
     };
     let no_pages = Directory::default();
@@ -74,13 +71,7 @@ pub fn import_ranks(
         unknown: unknown.len() as u64,
         first_unknown: unknown.first().map(|url| (*url).to_owned()),
     };
-    let mut bytes = Vec::new();
-    for (url, value) in &values {
-        put_text(&mut bytes, url);
-        bytes.extend_from_slice(&value.to_le_bytes());
-    }
-    mark_stale(collection)?;
-    disk::write_sealed(&collection.imported_ranks_file(name), MAGIC, &bytes)?;
+    write_imported(collection, name, &values)?;
     if let Some(index) = index {
         write_document_ranks(collection, directory, &index)?;
     }
@@ -97,7 +88,7 @@ fn read_lines(path: &Path, input: &mut dyn BufRead) -> Result<Vec<(String, f64)>
         bytes.clear();
         let mut limited = Read::take(&mut *input, LINE_BYTES_MAX + 1);
         let read = limited.read_until(b'\n', &mut bytes);
-        if read.map_err(JobsError::io(path))? == 0 {
+        if read.map_err(CollectionError::io(path))? == 0 {
             break;
         }
         if bytes.len() as u64 > LINE_BYTES_MAX {
@@ -161,42 +152,4 @@ fn unknown<'a>(
     let mut unknown: Vec<(&str, usize)> = unknown.into_iter().collect();
     unknown.sort_unstable_by_key(|&(_, at)| at);
     Ok(unknown.into_iter().map(|(url, _)| url).collect())
-}
-
-/// The imported vectors, in the order of their names.
-pub(crate) fn imported_vectors(collection: &Collection) -> Result<Vec<Vector>, JobsError> {
-    let dir = collection.imported_ranks_dir();
-    let mut vectors = Vec::new();
-    if dir.is_dir() {
-        for file in fs::read_dir(&dir).map_err(JobsError::io(&dir))? {
-            let name = file.map_err(JobsError::io(&dir))?.file_name();
-            let name = name.to_str().and_then(|name| name.strip_suffix(ENDING));
-            let name = name.filter(|name| check_name(name).is_ok() && !is_computed(name));
-            vectors.extend(name.map(|name| Vector::Rank(name.to_owned())));
-        }
-    }
-    vectors.sort();
-    Ok(vectors)
-}
-
-/// Reads the values of an imported rank.
-pub(crate) fn read_imported(
-    collection: &Collection,
-    name: &str,
-) -> Result<Vec<(String, f64)>, JobsError> {
-    let path = collection.imported_ranks_file(name);
-    let bytes = disk::read_sealed(&path, MAGIC)?.ok_or_else(|| JobsError::gone(path.clone()))?;
-    let mut rest = bytes.as_slice();
-    let mut values = Vec::new();
-    while !rest.is_empty() {
-        let offset = (MAGIC.len() + bytes.len() - rest.len()) as u64;
-        let row = take_text(&mut rest).zip(rest.split_first_chunk::<8>());
-        let Some((url, (value, others))) = row else {
-            let what = "neither a URL nor its value";
-            return Err(JobsError::Damaged { path, offset, what: what.into() });
-        };
-        values.push((url, f64::from_le_bytes(*value)));
-        rest = others;
-    }
-    Ok(values)
 }

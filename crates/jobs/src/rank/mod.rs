@@ -1,78 +1,48 @@
 //! Link graph to ranks: named vectors of one value a page, by node and by document of the index.
 //!
-//! What lives here: the list of vectors, and when each is recomputed. What does not: the algorithms (crate `graph`),
-//! imported values (`imported.rs`), and the order of documents (`documents.rs`).
+//! What lives here: when each vector is recomputed. What does not: the algorithms (crate `graph`), the files (crate
+//! `collection`), imported values (`imported.rs`), and the order of documents (`documents.rs`).
 //!
 //! A [`Centrality`] is computed for every graph. Each topic of the configuration has one more vector.
-//!
-//! **Invariant.** `graph/NAME.ranks` holds a value for each node of the graph that `graph/NAME.source` names. It was
-//! computed with the settings in that file.
 
 mod config;
 mod documents;
 mod imported;
-mod vector;
 
-use std::fs;
-
-use graph::{Graph, Ranks, in_degrees, pagerank, read_ranks, topic_pagerank, write_ranks};
+use collection::{
+    Centrality, Collection, CollectionError, Directory, Linking, Origin, PageTable, Vector,
+    imported_vectors, made_again, read_origin, remove_vectors, write_vector,
+};
+use graph::{Graph, Ranks, in_degrees, pagerank, topic_pagerank};
 use index::{Index, IndexError};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::link::read_source;
-use crate::{Collection, Directory, JobsError, Linking, PageTable, Progress, Stage, disk};
+use crate::{JobsError, Progress, Stage};
 
 pub use config::{RankConfig, Topic};
-use documents::mark_stale;
-pub use documents::{document_ranks, document_vectors};
 pub(crate) use documents::{is_ranked, write_document_ranks};
 pub use imported::{RankImport, import_ranks};
-pub(crate) use imported::{imported_vectors, read_imported};
-pub use vector::Vector;
 
-const MAGIC: [u8; 8] = *b"CRVRSRC\x02";
-
-/// A vector that is computed for every graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Centrality {
-    PageRank,
-    InDegree,
-}
-
-impl Centrality {
-    const ALL: [Self; 2] = [Self::PageRank, Self::InDegree];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::PageRank => "pagerank",
-            Self::InDegree => "in-degree",
-        }
-    }
-
-    /// The settings that the vector depends on, in lossless `Debug` format.
-    fn settings(self, config: &RankConfig) -> String {
-        match self {
-            Self::PageRank => format!("{:?}", config.pagerank()),
-            Self::InDegree => String::new(),
-        }
-    }
-
-    fn compute(
-        self,
-        graph: &Graph,
-        config: &RankConfig,
-        progress: &mut dyn FnMut(u32, f64),
-    ) -> Ranks {
-        match self {
-            Self::PageRank => pagerank(graph, &config.pagerank(), progress),
-            Self::InDegree => Ranks { values: in_degrees(graph), iterations: 0, error_bound: 0.0 },
-        }
+/// The settings that a vector depends on, in lossless `Debug` format.
+fn settings(centrality: Centrality, config: &RankConfig) -> String {
+    match centrality {
+        Centrality::PageRank => format!("{:?}", config.pagerank()),
+        Centrality::InDegree => String::new(),
     }
 }
 
-/// Returns whether a computed vector has this name. Imports may not use it.
-fn is_computed(name: &str) -> bool {
-    Centrality::ALL.iter().any(|centrality| centrality.name() == name)
+fn compute(
+    centrality: Centrality,
+    graph: &Graph,
+    config: &RankConfig,
+    progress: &mut dyn FnMut(u32, f64),
+) -> Ranks {
+    match centrality {
+        Centrality::PageRank => pagerank(graph, &config.pagerank(), progress),
+        Centrality::InDegree => {
+            Ranks { values: in_degrees(graph), iterations: 0, error_bound: 0.0 }
+        }
+    }
 }
 
 /// What the stage computed.
@@ -105,29 +75,13 @@ pub struct TopicReport {
     pub missing: Vec<String>,
 }
 
-/// The graph and settings that a vector was computed from, and the result of the solver.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Origin {
-    source: String,
-    settings: String,
-    iterations: u32,
-    error_bound: f64,
-}
-
-impl Origin {
-    /// Returns whether the vector was computed from this graph with these settings.
-    fn is_of(&self, linking: &Linking, settings: &str) -> bool {
-        self.source == linking.source && self.settings == settings
-    }
-}
-
 /// Computes the vectors that are out of date. Writes them by node and, if an index exists, by document.
 pub fn rank(
     collection: &Collection,
     config: &RankConfig,
     progress: Progress<'_>,
 ) -> Result<RankReport, JobsError> {
-    let missing = || JobsError::Missing { needs: "the link graph", command: "rank" };
+    let missing = || CollectionError::Missing { needs: "the link graph", command: "rank" };
     let linking = Linking::open(collection)?.ok_or_else(missing)?;
     let graph = &linking.graph;
     let mut report = RankReport { up_to_date: true, ..RankReport::default() };
@@ -139,8 +93,8 @@ pub fn rank(
     };
     for centrality in Centrality::ALL {
         let vector = Vector::Rank(centrality.name().to_owned());
-        let compute: Compute<'_> = &|graph, tell| centrality.compute(graph, config, tell);
-        let (origin, is_new) = bring(&vector, centrality.settings(config), compute)?;
+        let compute: Compute<'_> = &|graph, tell| compute(centrality, graph, config, tell);
+        let (origin, is_new) = bring(&vector, settings(centrality, config), compute)?;
         report.up_to_date &= !is_new;
         if centrality == Centrality::PageRank {
             (report.iterations, report.error_bound) = (origin.iterations, origin.error_bound);
@@ -149,7 +103,7 @@ pub fn rank(
     let table = PageTable::open(&collection.pages_dir())?;
     let directory = table.directory();
     if !config.topics.is_empty() && directory.id() != linking.source {
-        return Err(missing());
+        return Err(missing().into());
     }
     for (name, topic) in &config.topics {
         let (nodes, missing) = topic.nodes(directory);
@@ -183,31 +137,15 @@ fn bring(
     settings: String,
     compute: &mut dyn FnMut() -> Ranks,
 ) -> Result<(Origin, bool), JobsError> {
-    if let Some(origin) = disk::made_again(read_origin(collection, vector))?
+    if let Some(origin) = made_again(read_origin(collection, vector))?
         && origin.is_of(linking, &settings)
     {
         return Ok((origin, false));
     }
     let Ranks { values, iterations, error_bound } = compute();
-    // Without its origin a vector is computed again: that is taken away first and written last.
-    let path = collection.rank_source_file(vector);
-    disk::remove(&path)?;
-    mark_stale(collection)?;
-    write_ranks(&collection.rank_file(vector), &values)?;
     let origin = Origin { source: linking.source.clone(), settings, iterations, error_bound };
-    let bytes = serde_json::to_vec(&origin).expect("strings and numbers are JSON");
-    disk::write_sealed(&path, MAGIC, &bytes)?;
+    write_vector(collection, vector, &origin, &values)?;
     Ok((origin, true))
-}
-
-/// Reads the origin of a vector. Returns `None` if the origin or the vector is missing.
-pub(crate) fn read_origin(
-    collection: &Collection,
-    vector: &Vector,
-) -> Result<Option<Origin>, JobsError> {
-    let bytes = disk::read_sealed(&collection.rank_source_file(vector), MAGIC)?;
-    let bytes = bytes.filter(|_| collection.rank_file(vector).is_file());
-    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }
 
 /// Returns whether all vectors of this graph and these settings exist. That covers each centrality and each topic
@@ -223,7 +161,7 @@ pub fn is_all_ranked(
         origin.is_ok_and(|origin| origin.is_some_and(|origin| origin.is_of(linking, settings)))
     };
     let is_computed =
-        |it: &Centrality| is_there(&Vector::Rank(it.name().to_owned()), &it.settings(config));
+        |&it: &Centrality| is_there(&Vector::Rank(it.name().to_owned()), &settings(it, config));
     let is_of_topic = |(name, topic): (&String, &Topic)| {
         topic.nodes(directory).0.is_empty()
             || is_there(&Vector::Topic(name.clone()), &topic.settings(config))
@@ -249,55 +187,4 @@ fn by_document(
         Err(JobsError::Index(IndexError::Damaged { .. })) => Ok(()),
         written => written,
     }
-}
-
-/// The vectors of the graph, computed of these pages or not, in the order of their names.
-pub(crate) fn node_vectors(collection: &Collection) -> Result<Vec<Vector>, JobsError> {
-    let dir = collection.graph_dir();
-    let mut vectors = Vec::new();
-    if dir.is_dir() {
-        for file in fs::read_dir(&dir).map_err(JobsError::io(&dir))? {
-            let name = file.map_err(JobsError::io(&dir))?.file_name();
-            let stem = name.to_str().and_then(|name| name.strip_suffix(".ranks"));
-            vectors.extend(stem.and_then(Vector::of_stem));
-        }
-    }
-    vectors.sort();
-    Ok(vectors)
-}
-
-/// Takes away the vectors of the graph that `is_gone` says.
-pub(crate) fn remove_vectors(
-    collection: &Collection,
-    is_gone: impl Fn(&Vector) -> bool,
-) -> Result<(), JobsError> {
-    for vector in node_vectors(collection)?.iter().filter(|vector| is_gone(vector)) {
-        disk::remove(&collection.rank_source_file(vector))?;
-        disk::remove(&collection.rank_file(vector))?;
-    }
-    Ok(())
-}
-
-/// A vector by node, if it belongs to this directory.
-fn read_vector(
-    collection: &Collection,
-    directory: &Directory,
-    vector: &Vector,
-) -> Result<Option<Vec<f64>>, JobsError> {
-    let path = collection.rank_file(vector);
-    match read_source(collection)? {
-        Some((_, source)) if source == directory.id() && path.is_file() => {
-            let ranks = read_ranks(&path)?;
-            Ok((ranks.len() == directory.entries().len()).then_some(ranks))
-        }
-        _ => Ok(None),
-    }
-}
-
-/// PageRank by node, if it belongs to this directory.
-pub(crate) fn node_ranks(
-    collection: &Collection,
-    directory: &Directory,
-) -> Result<Option<Vec<f64>>, JobsError> {
-    read_vector(collection, directory, &Vector::pagerank())
 }

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use jobs::{Folding, JobsError, Linking, PageTable};
+use collection::{CollectionError, Folding, Linking, PageTable};
 
-use crate::collection::{Small, html, prose};
+use crate::small::{Small, html, prose};
 
 /// Everything that can be read of the files under test, as text.
-fn read_all(small: &Small) -> Result<String, JobsError> {
+fn read_all(small: &Small) -> Result<String, CollectionError> {
     let table = PageTable::open(&small.collection.pages_dir())?;
     let directory = table.directory();
     let mut text = format!("{:?}\n{:?}\n", directory.entries(), directory.redirects());
@@ -134,12 +134,12 @@ fn damaged_files_are_discarded_and_built_again() {
         let small = small();
         let expected = read_all(&small).expect("readable");
         let file = ours(&small).swap_remove(number);
-        assert!(jobs::discard_damaged(&small.collection).expect("readable").is_empty());
+        assert!(collection::discard_damaged(&small.collection).expect("readable").is_empty());
         let mut bytes = fs::read(&file).expect("bytes");
         let middle = bytes.len() / 2;
         bytes[middle] ^= 1;
         fs::write(&file, bytes).expect("written");
-        let found = jobs::discard_damaged(&small.collection).expect("readable");
+        let found = collection::discard_damaged(&small.collection).expect("readable");
         assert!(
             matches!(&found[..], [fault] if fault.to_string().starts_with(&*file.to_string_lossy()))
         );

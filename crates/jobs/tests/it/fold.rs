@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use archive::{Draft, Kind, WarcWriter, WriterOptions};
-use jobs::{ExtractOptions, Fold, FoldConfig, Folding, PageTable};
+use collection::{Folding, PageTable};
+use jobs::{ExtractOptions, Fold, FoldConfig};
 use proptest::prelude::*;
 
-use crate::collection::{Small, html, silent};
+use crate::small::{Small, html, silent};
 
 /// Finds many candidates, so that the comparison has to decide.
 fn keen() -> FoldConfig {
@@ -43,7 +44,7 @@ fn is_one(config: &FoldConfig, a: &str, b: &str) -> bool {
 /// Sixty words of letters.
 fn prose(number: u64) -> String {
     let letter = |c: char| if c.is_ascii_digit() { char::from(c as u8 - b'0' + b'm') } else { c };
-    crate::collection::prose(number).chars().map(letter).collect()
+    crate::small::prose(number).chars().map(letter).collect()
 }
 
 /// Sixty words and what differs.

@@ -1,8 +1,8 @@
 //! Tests of the batch stages on small collections.
 
-mod collection;
 mod damage;
 mod fold;
 mod ranks;
+mod small;
 mod stages;
 mod updates;

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use collection::Vector;
 use index::{DocId, Index, MergePolicy};
-use jobs::{JobsError, RankConfig, RankImport, RankReport, Reuse, Topic, Vector};
+use jobs::{JobsError, RankConfig, RankImport, RankReport, Reuse, Topic};
 
-use crate::collection::{Small, html, prose, silent};
+use crate::small::{Small, html, prose, silent};
 
 fn link(to: &str) -> String {
     format!("<a href=\"{to}\">link</a> ")
@@ -36,7 +37,7 @@ fn small() -> Small {
 /// A vector by URL.
 fn ranks(small: &Small, vector: &Vector) -> Option<BTreeMap<String, f32>> {
     let index = Index::open(&small.collection.index_dir()).expect("an index");
-    let ranks = jobs::document_ranks(&small.collection, &index, vector).expect("whole")?;
+    let ranks = collection::document_ranks(&small.collection, &index, vector).expect("whole")?;
     assert_eq!(ranks.len(), index.segments().len());
     let mut by_url = BTreeMap::new();
     for (segment, ranks) in index.segments().iter().zip(ranks) {
@@ -51,7 +52,7 @@ fn ranks(small: &Small, vector: &Vector) -> Option<BTreeMap<String, f32>> {
 
 fn vectors(small: &Small) -> Vec<Vector> {
     let index = Index::open(&small.collection.index_dir()).expect("an index");
-    jobs::document_vectors(&small.collection, &index).into_iter().map(|(it, _)| it).collect()
+    collection::document_vectors(&small.collection, &index).into_iter().map(|(it, _)| it).collect()
 }
 
 fn of_name(name: &str) -> Vector {
@@ -265,11 +266,11 @@ fn a_damaged_file_of_the_user_is_told_with_what_to_do() {
         let mut bytes = sound.clone();
         bytes[at] ^= 1;
         fs::write(&path, bytes).expect("written");
-        let said = jobs::verify_ranks(&small.collection).expect_err("damaged").to_string();
+        let said = collection::verify_ranks(&small.collection).expect_err("damaged").to_string();
         assert!(said.contains("`crivello rank import`"), "{said}");
     }
     fs::write(&path, sound).expect("written");
-    jobs::verify_ranks(&small.collection).expect("whole");
+    collection::verify_ranks(&small.collection).expect("whole");
 }
 
 /// The bytes on the page `docs/formats/graph.md` are those that are written.

@@ -1,9 +1,10 @@
 //! The output of each stage for a small archive.
 
+use collection::{Folding, PageTable, Vector};
 use index::{DocId, Field, Index};
-use jobs::{ExtractOptions, Folding, PageTable, Reuse, Vector};
+use jobs::{ExtractOptions, Reuse};
 
-use crate::collection::{Small, html, prose, silent};
+use crate::small::{Small, html, prose, silent};
 
 /// URLs of the documents of the index, in order.
 fn documents(small: &Small) -> Vec<String> {
@@ -149,7 +150,7 @@ fn links_become_arcs_and_anchors_through_redirects() {
         assert_eq!(frequency(&small, Field::Anchor, term), count, "{term}");
     }
     let index = Index::open(&small.collection.index_dir()).expect("an index");
-    let ranks = jobs::document_ranks(&small.collection, &index, &Vector::pagerank());
+    let ranks = collection::document_ranks(&small.collection, &index, &Vector::pagerank());
     let ranks = ranks.expect("ranks").expect("PageRank").remove(0);
     let (a, t, u) = (ranks[0], ranks[1], ranks[2]);
     assert!(t > a && t > u && (a - u).abs() < 1e-6, "{ranks:?}");
@@ -427,7 +428,7 @@ fn ranks_of_an_index_that_is_gone_are_not_those_of_the_next() {
         .expect("indexed");
     assert_eq!(report.documents, 2);
     let index = Index::open(&small.collection.index_dir()).expect("an index");
-    let ranks = jobs::document_ranks(&small.collection, &index, &Vector::pagerank());
+    let ranks = collection::document_ranks(&small.collection, &index, &Vector::pagerank());
     let ranks = ranks.expect("no mix-up");
     assert!(ranks.is_none(), "the graph knows nothing of b.test: {ranks:?}");
 }
@@ -467,34 +468,4 @@ fn an_index_is_the_same_whatever_the_number_of_threads() {
     for threads in [2, 3, 9] {
         assert!(build(threads) == alone, "{threads} threads");
     }
-}
-
-#[test]
-fn a_collection_has_one_writer() {
-    let small = Small::new();
-    let lock = small.collection.lock("index").expect("free");
-    let error = small.collection.lock("index").expect_err("taken");
-    let jobs::JobsError::Busy { writer: Some(writer), .. } = &error else { panic!("{error:?}") };
-    assert_eq!((writer.command.as_str(), writer.process), ("index", std::process::id()));
-    let error = error.to_string();
-    let me = format!(
-        "in use by another crivello process: `crivello index`, process {}",
-        std::process::id()
-    );
-    assert!(error.contains(&me), "{error}");
-    let writer = small.collection.writer().expect("it is locked");
-    assert_eq!((writer.command.as_str(), writer.process), ("index", std::process::id()));
-    drop(lock);
-    assert_eq!(small.collection.writer(), None);
-    // A killed process leaves its name in the lock file.
-    std::fs::write(small.collection.root().join(".lock"), "crawl 1\n").expect("written");
-    assert_eq!(small.collection.writer(), None);
-    small.collection.lock("index").expect("free again");
-}
-
-#[test]
-fn a_folder_that_is_no_collection_says_what_to_do() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let error = jobs::Collection::open(folder.path()).expect_err("empty").to_string();
-    assert!(error.contains("crivello init"), "{error}");
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use collection::{PageTable, Vector};
 use index::{DocIterator, END, Field, Frequencies, Index, MergePolicy};
-use jobs::{PageTable, Reuse, Vector};
+use jobs::Reuse;
 
-use crate::collection::{Small, html, prose};
+use crate::small::{Small, html, prose};
 
 /// For each URL its record, and its terms with how often they occur.
 type Documents = BTreeMap<String, (index::DocRecord, BTreeMap<(Field, String), u32>)>;
@@ -85,7 +86,7 @@ fn what_has_changed_is_indexed_and_nothing_else() {
         assert!(again.up_to_date && again.segments == segments, "{again:?}");
         let ranks = {
             let index = Index::open(&small.collection.index_dir()).expect("an index");
-            let ranks = jobs::document_ranks(&small.collection, &index, &Vector::pagerank());
+            let ranks = collection::document_ranks(&small.collection, &index, &Vector::pagerank());
             ranks.expect("ranks").expect("PageRank")
         };
         assert_eq!(ranks.len() as u64, segments, "every generation has its ranks");
@@ -139,7 +140,7 @@ fn ranks_that_are_damaged_are_written_again() {
     let last = bytes.len() - 1;
     bytes[last] ^= 1;
     std::fs::write(&path, bytes).expect("written");
-    assert!(jobs::document_ranks(&small.collection, &index, &Vector::pagerank()).is_err());
+    assert!(collection::document_ranks(&small.collection, &index, &Vector::pagerank()).is_err());
     assert!(small.build().index.up_to_date);
     assert_eq!(std::fs::read(&path).expect("ranks"), sound);
 }

@@ -157,7 +157,7 @@ fn a_new_index_is_noticed() {
 fn new_ranks_of_the_same_index_are_noticed() {
     let site = twenty_five();
     let index = index::Index::open(&site.collection.index_dir()).expect("an index");
-    let ranks = site.collection.document_ranks_file(&index, &jobs::Vector::pagerank());
+    let ranks = site.collection.document_ranks_file(&index, &collection::Vector::pagerank());
     std::fs::remove_file(&ranks).expect("removed");
     let unranked = "this collection has no such rank; it has in-degree.";
     site.wait_for("/search?q=shared&explain=1", |body| body.contains(unranked));

@@ -6,7 +6,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use archive::{Draft, Kind, WarcWriter, WriterOptions};
-use jobs::{Collection, ExtractOptions, Stage};
+use collection::Collection;
+use jobs::{ExtractOptions, Stage};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;

@@ -12,12 +12,14 @@ use std::path::PathBuf;
 use index::Index;
 
 use crate::pages::{Directory, Part, Parts};
-use crate::rank::{imported_vectors, node_vectors, read_imported, read_origin};
-use crate::{Collection, Folding, JobsError, Linking, disk, document_ranks, document_vectors};
+use crate::ranks::{
+    document_ranks, document_vectors, imported_vectors, node_vectors, read_imported, read_origin,
+};
+use crate::{Collection, CollectionError, Folding, Linking, disk};
 
 /// Reads the page table, the clusters, the link graph and the ranks, and removes each damaged file, so that its stage
 /// builds it again. Returns the damage found.
-pub fn discard_damaged(collection: &Collection) -> Result<Vec<JobsError>, JobsError> {
+pub fn discard_damaged(collection: &Collection) -> Result<Vec<CollectionError>, CollectionError> {
     let mut found = Vec::new();
     let dir = collection.pages_dir();
     for name in discard(&mut found, Parts::read(&dir))?.unwrap_or_default().names {
@@ -30,11 +32,11 @@ pub fn discard_damaged(collection: &Collection) -> Result<Vec<JobsError>, JobsEr
     discard(&mut found, Linking::open(collection))?;
     if found.len() > before {
         // The stage builds a graph again that has no source.
-        disk::remove(&collection.graph_dir().join("source"))?;
+        Linking::remove_source(collection)?;
     }
     for vector in node_vectors(collection)? {
         let values = graph::read_ranks(&collection.rank_file(&vector));
-        discard(&mut found, values.map_err(JobsError::from))?;
+        discard(&mut found, values.map_err(CollectionError::from))?;
         discard(&mut found, read_origin(collection, &vector))?;
     }
     // The stage of the index finds out what is wrong with one that cannot be opened.
@@ -50,13 +52,13 @@ pub fn discard_damaged(collection: &Collection) -> Result<Vec<JobsError>, JobsEr
 /// new names.
 pub fn set_aside_damaged_ranks(
     collection: &Collection,
-) -> Result<Vec<(JobsError, PathBuf)>, JobsError> {
+) -> Result<Vec<(CollectionError, PathBuf)>, CollectionError> {
     let mut found = Vec::new();
     for vector in imported_vectors(collection)? {
-        if let Err(fault @ JobsError::Damaged { .. }) = read_imported(collection, vector.name()) {
+        if let Err(fault @ CollectionError::Damaged { .. }) = read_imported(collection, vector.name()) {
             let path = collection.imported_ranks_file(vector.name());
             let aside = path.with_added_extension("damaged");
-            fs::rename(&path, &aside).map_err(JobsError::io(&path))?;
+            fs::rename(&path, &aside).map_err(CollectionError::io(&path))?;
             found.push((fault, aside));
         }
     }
@@ -65,14 +67,14 @@ pub fn set_aside_damaged_ranks(
 
 /// Removes the file that is damaged by what was read of it. Other errors are left to the stage that needs the file.
 fn discard<T>(
-    found: &mut Vec<JobsError>,
-    read: Result<T, JobsError>,
-) -> Result<Option<T>, JobsError> {
+    found: &mut Vec<CollectionError>,
+    read: Result<T, CollectionError>,
+) -> Result<Option<T>, CollectionError> {
     match read {
         Ok(value) => return Ok(Some(value)),
-        Err(JobsError::Damaged { path, offset, what }) => {
+        Err(CollectionError::Damaged { path, offset, what }) => {
             disk::remove(&path)?;
-            found.push(JobsError::Damaged { path, offset, what });
+            found.push(CollectionError::Damaged { path, offset, what });
         }
         Err(_) => {}
     }

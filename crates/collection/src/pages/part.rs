@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use super::row::{
     self, BLOCK_ROWS_MAX, Fate, Moment, PART_BYTES_MAX, PageHead, PagePointer, Row, RowBytes,
 };
-use crate::{JobsError, disk};
+use crate::{CollectionError, disk};
 
 const MAGIC: [u8; 8] = *b"CRVPAGE\x06";
 /// Rows gather until they are this many bytes.
@@ -24,7 +24,7 @@ const BLOCK_BYTES_MAX: u32 = 256 << 20;
 const HEADER_BYTES: usize = 32;
 
 /// Writes one part.
-pub(crate) struct PartWriter {
+pub struct PartWriter {
     path: PathBuf,
     number: u16,
     beside: PathBuf,
@@ -36,10 +36,10 @@ pub(crate) struct PartWriter {
 
 impl PartWriter {
     /// Creates the part with that number.
-    pub(crate) fn create(path: &Path, number: u16) -> Result<Self, JobsError> {
+    pub fn create(path: &Path, number: u16) -> Result<Self, CollectionError> {
         let beside = path.with_extension("tmp");
-        let mut file = BufWriter::new(File::create(&beside).map_err(JobsError::io(&beside))?);
-        file.write_all(&MAGIC).map_err(JobsError::io(&beside))?;
+        let mut file = BufWriter::new(File::create(&beside).map_err(CollectionError::io(&beside))?);
+        file.write_all(&MAGIC).map_err(CollectionError::io(&beside))?;
         let offset = MAGIC.len() as u64;
         Ok(Self {
             path: path.to_owned(),
@@ -53,12 +53,13 @@ impl PartWriter {
     }
 
     /// Appends a row, and says where it will be.
-    pub(crate) fn push(
+    #[expect(clippy::missing_panics_doc, reason = "fewer than 4096 rows are in a block")]
+    pub fn push(
         &mut self,
         url: &str,
         date: Moment,
         fate: &Fate,
-    ) -> Result<PagePointer, JobsError> {
+    ) -> Result<PagePointer, CollectionError> {
         let row = u16::try_from(self.row_count).expect("fewer than 4096 are in a block");
         let pointer = PagePointer { part: self.number, block: self.offset, row };
         self.rows.push(url, date, fate);
@@ -70,12 +71,13 @@ impl PartWriter {
         Ok(pointer)
     }
 
-    pub(crate) fn finish(mut self) -> Result<(), JobsError> {
+    /// Writes the rest and puts the part in its place.
+    pub fn finish(mut self) -> Result<(), CollectionError> {
         if self.row_count > 0 {
             self.write_block()?;
         }
         self.write_block()?;
-        let io = JobsError::io(&self.path);
+        let io = CollectionError::io(&self.path);
         let beside = self.beside.clone();
         let file = self.file.into_inner().map_err(std::io::IntoInnerError::into_error);
         file.and_then(|file| file.sync_all())
@@ -83,19 +85,19 @@ impl PartWriter {
             .map_err(io)
     }
 
-    fn write_block(&mut self) -> Result<(), JobsError> {
+    fn write_block(&mut self) -> Result<(), CollectionError> {
         let heads = Packed::of(&self.rows.heads);
         let bodies = Packed::of(&self.rows.bodies);
         self.offset += (HEADER_BYTES + heads.bytes.len() + bodies.bytes.len()) as u64;
         if self.offset >= PART_BYTES_MAX {
-            return Err(JobsError::TooMany { what: "bytes in a part", most: PART_BYTES_MAX });
+            return Err(CollectionError::TooMany { what: "bytes in a part", most: PART_BYTES_MAX });
         }
         let header = Header { row_count: self.row_count, heads: heads.size, bodies: bodies.size };
         self.file
             .write_all(&header.to_bytes())
             .and_then(|()| self.file.write_all(&heads.bytes))
             .and_then(|()| self.file.write_all(&bodies.bytes))
-            .map_err(JobsError::io(&self.beside))?;
+            .map_err(CollectionError::io(&self.beside))?;
         self.rows.heads.clear();
         self.rows.bodies.clear();
         self.row_count = 0;
@@ -179,16 +181,17 @@ const WRONG_SUM: &str = "the checksum does not match";
 const UNREADABLE: &str = "rows that cannot be read";
 
 /// Reads one part.
-pub(crate) struct Part {
+pub struct Part {
     path: PathBuf,
     file: File,
 }
 
 impl Part {
-    pub(crate) fn open(path: &Path) -> Result<Self, JobsError> {
+    /// Opens a part. An error if it is missing, of another version or no part.
+    pub fn open(path: &Path) -> Result<Self, CollectionError> {
         let mut file = File::open(path).map_err(|source| match source.kind() {
-            ErrorKind::NotFound => JobsError::Gone { path: path.to_owned() },
-            _ => JobsError::io(path)(source),
+            ErrorKind::NotFound => CollectionError::Gone { path: path.to_owned() },
+            _ => CollectionError::io(path)(source),
         })?;
         let mut magic = [0; MAGIC.len()];
         let part = |file| Self { path: path.to_owned(), file };
@@ -203,7 +206,7 @@ impl Part {
     pub(crate) const FIRST: u64 = MAGIC.len() as u64;
 
     /// The rows of the block at `offset`; `None` at the end.
-    pub(crate) fn block(&mut self, offset: u64) -> Result<Option<Rows>, JobsError> {
+    pub(crate) fn block(&mut self, offset: u64) -> Result<Option<Rows>, CollectionError> {
         let Some(header) = self.header(offset)? else { return Ok(None) };
         let heads = self.unpack(offset, header.heads)?;
         let bodies = self.unpack(offset, header.bodies)?;
@@ -216,7 +219,7 @@ impl Part {
 
     /// The heads of the rows of the block at `offset`, and where the next block begins; `None` at the
     /// end.
-    pub(crate) fn heads(&mut self, offset: u64) -> Result<Option<(Heads, u64)>, JobsError> {
+    pub(crate) fn heads(&mut self, offset: u64) -> Result<Option<(Heads, u64)>, CollectionError> {
         let Some(header) = self.header(offset)? else { return Ok(None) };
         let heads = self.unpack(offset, header.heads)?;
         let mut heads = heads.as_slice();
@@ -227,7 +230,7 @@ impl Part {
     }
 
     /// Checks the checksums of all blocks.
-    pub(crate) fn verify(&mut self) -> Result<(), JobsError> {
+    pub(crate) fn verify(&mut self) -> Result<(), CollectionError> {
         let mut offset = Self::FIRST;
         while let Some(header) = self.header(offset)? {
             self.packed(offset, header.heads)?;
@@ -238,9 +241,9 @@ impl Part {
     }
 
     /// The header of the block at `offset`; `None` at the end.
-    fn header(&mut self, offset: u64) -> Result<Option<Header>, JobsError> {
+    fn header(&mut self, offset: u64) -> Result<Option<Header>, CollectionError> {
         let mut header = [0; HEADER_BYTES];
-        self.file.seek(SeekFrom::Start(offset)).map_err(JobsError::io(&self.path))?;
+        self.file.seek(SeekFrom::Start(offset)).map_err(CollectionError::io(&self.path))?;
         if self.file.read_exact(&mut header).is_err() {
             return Err(self.damaged(offset, CUT_SHORT));
         }
@@ -253,14 +256,14 @@ impl Part {
     }
 
     /// Reads the next compressed bytes, which belong to the block at `offset`, and unpacks them.
-    fn unpack(&mut self, offset: u64, size: Size) -> Result<Vec<u8>, JobsError> {
+    fn unpack(&mut self, offset: u64, size: Size) -> Result<Vec<u8>, CollectionError> {
         let packed = self.packed(offset, size)?;
         let plain = lz4_flex::decompress(&packed, size.plain as usize);
         plain.map_err(|_| self.damaged(offset, UNREADABLE))
     }
 
     /// Reads the next compressed bytes, which belong to the block at `offset`.
-    fn packed(&mut self, offset: u64, size: Size) -> Result<Vec<u8>, JobsError> {
+    fn packed(&mut self, offset: u64, size: Size) -> Result<Vec<u8>, CollectionError> {
         let mut packed = vec![0; size.packed as usize];
         if self.file.read_exact(&mut packed).is_err() {
             return Err(self.damaged(offset, CUT_SHORT));
@@ -271,7 +274,7 @@ impl Part {
         Ok(packed)
     }
 
-    fn damaged(&self, offset: u64, what: &'static str) -> JobsError {
-        JobsError::Damaged { path: self.path.clone(), offset, what: what.into() }
+    fn damaged(&self, offset: u64, what: &'static str) -> CollectionError {
+        CollectionError::Damaged { path: self.path.clone(), offset, what: what.into() }
     }
 }

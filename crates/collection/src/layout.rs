@@ -6,7 +6,6 @@
 //! **Invariant.** At most one process writes to a collection; readers need no lock, since every
 //! stage renames whole outputs into place.
 
-use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -14,10 +13,10 @@ use std::thread;
 use std::time::Duration;
 
 use index::Index;
-use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::{JobsError, Vector};
+use crate::writer::Writer;
+use crate::{CollectionError, Vector};
 
 /// The folder of a collection and the names inside it.
 #[derive(Debug, Clone)]
@@ -38,29 +37,6 @@ impl Drop for Lock {
     }
 }
 
-/// The process that holds the lock of a collection.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Writer {
-    /// The `crivello` command that it runs.
-    pub command: String,
-    /// The process identifier.
-    pub process: u32,
-}
-
-impl fmt::Display for Writer {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "`crivello {}`, process {}", self.command, self.process)
-    }
-}
-
-impl Writer {
-    /// Parses the content of the lock file.
-    fn parse(text: &str) -> Option<Writer> {
-        let (command, process) = text.strip_suffix('\n')?.split_once(' ')?;
-        Some(Writer { command: command.to_owned(), process: process.parse().ok()? })
-    }
-}
-
 /// Number of attempts to take the lock. [`Collection::writer`] holds a shared lock for a moment, so one attempt may
 /// fail.
 const TRIES: u32 = 10;
@@ -70,36 +46,36 @@ const WRITER_BYTES_MAX: u64 = 256;
 
 impl Collection {
     /// Opens an existing collection. Returns an error with advice if `root` is not a collection.
-    pub fn open(root: &Path) -> Result<Self, JobsError> {
+    pub fn open(root: &Path) -> Result<Self, CollectionError> {
         let collection = Self { root: root.to_owned() };
         if collection.config_file().is_file() || collection.archive_dir().is_dir() {
             Ok(collection)
         } else {
             match fs::read_dir(root) {
                 Err(source) if source.kind() != ErrorKind::NotFound => {
-                    Err(JobsError::Io { path: root.to_owned(), source })
+                    Err(CollectionError::Io { path: root.to_owned(), source })
                 }
-                _ => Err(JobsError::NotACollection { path: root.to_owned() }),
+                _ => Err(CollectionError::NotACollection { path: root.to_owned() }),
             }
         }
     }
 
     /// Creates the missing folders of a collection.
-    pub fn create(root: &Path) -> Result<Self, JobsError> {
+    pub fn create(root: &Path) -> Result<Self, CollectionError> {
         let collection = Self { root: root.to_owned() };
         for folder in [collection.archive_dir(), collection.frontier_dir()] {
-            fs::create_dir_all(&folder).map_err(JobsError::io(&folder))?;
+            fs::create_dir_all(&folder).map_err(CollectionError::io(&folder))?;
         }
         Ok(collection)
     }
 
-    /// Locks the collection for a command. Returns [`JobsError::Busy`] with the writer if another process holds the
+    /// Locks the collection for a command. Returns [`CollectionError::Busy`] with the writer if another process holds the
     /// lock.
-    pub fn lock(&self, command: &str) -> Result<Lock, JobsError> {
+    pub fn lock(&self, command: &str) -> Result<Lock, CollectionError> {
         let path = self.lock_file();
         let open =
             || OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-        let mut file = open().map_err(JobsError::io(&path))?;
+        let mut file = open().map_err(CollectionError::io(&path))?;
         for tries in 1.. {
             match file.try_lock() {
                 Ok(()) => break,
@@ -108,15 +84,17 @@ impl Collection {
                 }
                 Err(TryLockError::WouldBlock) => {
                     let (path, writer) = (self.root.clone(), read_writer(&mut file));
-                    return Err(JobsError::Busy { path, writer });
+                    return Err(CollectionError::Busy { path, writer });
                 }
-                Err(TryLockError::Error(source)) => return Err(JobsError::Io { path, source }),
+                Err(TryLockError::Error(source)) => {
+                    return Err(CollectionError::Io { path, source });
+                }
             }
         }
         let text = format!("{command} {}\n", std::process::id());
         file.set_len(0)
             .and_then(|()| file.write_all(text.as_bytes()))
-            .map_err(JobsError::io(&path))?;
+            .map_err(CollectionError::io(&path))?;
         Ok(Lock { file })
     }
 

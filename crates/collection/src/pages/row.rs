@@ -135,7 +135,7 @@ pub enum Fate<P = Box<PageRow>> {
 impl<P> Fate<P> {
     /// Converts the page of [`Fate::Page`] with `become_page`. Returns `None` if `become_page` does. Keeps other
     /// fates.
-    pub(crate) fn try_map<Q>(self, become_page: impl FnOnce(P) -> Option<Q>) -> Option<Fate<Q>> {
+    pub fn try_map<Q>(self, become_page: impl FnOnce(P) -> Option<Q>) -> Option<Fate<Q>> {
         Some(match self {
             Fate::Page(page) => Fate::Page(become_page(page)?),
             Fate::Redirect { target } => Fate::Redirect { target },

@@ -1,4 +1,4 @@
-//! Reads the output of the stages in full and checks it.
+//! Reads the files of the stages in full and checks them.
 //!
 //! What lives here: the page table and the ranks. What does not: files that are verified when opened (directory,
 //! clusters, graph), and the index, which verifies itself.
@@ -9,14 +9,16 @@ use graph::read_ranks;
 use index::Index;
 
 use crate::disk::made_again;
-use crate::pages::{Part, Parts};
-use crate::rank::{imported_vectors, node_vectors, read_imported, read_origin};
-use crate::{Collection, JobsError, PageTable, document_ranks, document_vectors};
+use crate::pages::{PageTable, Part, Parts};
+use crate::ranks::{
+    document_ranks, document_vectors, imported_vectors, node_vectors, read_imported, read_origin,
+};
+use crate::{Collection, CollectionError};
 
 /// Reads every row of the page table. Returns the number of rows and the damage found.
-pub fn verify_pages(collection: &Collection) -> (u64, Vec<JobsError>) {
+pub fn verify_pages(collection: &Collection) -> (u64, Vec<CollectionError>) {
     let dir = collection.pages_dir();
-    let mut faults: Vec<JobsError> = PageTable::open(&dir).err().into_iter().collect();
+    let mut faults: Vec<CollectionError> = PageTable::open(&dir).err().into_iter().collect();
     let parts = Parts::read(&dir).unwrap_or_else(|fault| {
         faults.push(fault);
         Parts::default()
@@ -38,7 +40,7 @@ pub fn verify_pages(collection: &Collection) -> (u64, Vec<JobsError>) {
 }
 
 /// Reads the ranks by page, the imported ranks and the ranks by document.
-pub fn verify_ranks(collection: &Collection) -> Result<(), JobsError> {
+pub fn verify_ranks(collection: &Collection) -> Result<(), CollectionError> {
     for vector in node_vectors(collection)? {
         read_ranks(&collection.rank_file(&vector))?;
         made_again(read_origin(collection, &vector))?;

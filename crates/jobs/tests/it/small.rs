@@ -1,9 +1,9 @@
 //! Small collections: pages that a test wrote, archived as a crawl would.
 
 use archive::{Draft, Kind, WarcWriter, WriterOptions};
+use collection::Collection;
 use jobs::{
-    Collection, ExtractOptions, FoldReport, IndexReport, LinkReport, RankConfig, RankReport, Reuse,
-    Stage,
+    ExtractOptions, FoldReport, IndexReport, LinkReport, RankConfig, RankReport, Reuse, Stage,
 };
 use tempfile::TempDir;
 

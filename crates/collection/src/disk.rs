@@ -7,13 +7,17 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-use crate::JobsError;
+use crate::CollectionError;
 
 /// Bytes of magic, version and checksum around the content.
 const SEAL_BYTES: usize = 12;
 
 /// Writes the magic word, `content`, and a CRC-32 of both.
-pub(crate) fn write_sealed(path: &Path, magic: [u8; 8], content: &[u8]) -> Result<(), JobsError> {
+pub(crate) fn write_sealed(
+    path: &Path,
+    magic: [u8; 8],
+    content: &[u8],
+) -> Result<(), CollectionError> {
     let mut bytes = Vec::with_capacity(content.len() + SEAL_BYTES);
     bytes.extend_from_slice(&magic);
     bytes.extend_from_slice(content);
@@ -23,13 +27,13 @@ pub(crate) fn write_sealed(path: &Path, magic: [u8; 8], content: &[u8]) -> Resul
 }
 
 /// Reads the content of a file that [`write_sealed`] wrote. Returns `None` if the file does not exist.
-pub(crate) fn read_sealed(path: &Path, magic: [u8; 8]) -> Result<Option<Vec<u8>>, JobsError> {
+pub(crate) fn read_sealed(path: &Path, magic: [u8; 8]) -> Result<Option<Vec<u8>>, CollectionError> {
     let mut bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(JobsError::io(path)(error)),
+        Err(error) => return Err(CollectionError::io(path)(error)),
     };
-    let damaged = |offset: usize, what: &'static str| JobsError::Damaged {
+    let damaged = |offset: usize, what: &'static str| CollectionError::Damaged {
         path: path.to_owned(),
         offset: offset as u64,
         what: what.into(),
@@ -50,10 +54,10 @@ pub(crate) fn read_sealed(path: &Path, magic: [u8; 8]) -> Result<Option<Vec<u8>>
 }
 
 /// Returns the version error of a file whose magic word differs from `magic` in the last byte, the version.
-pub(crate) fn other_version(path: &Path, bytes: &[u8], magic: [u8; 8]) -> Option<JobsError> {
+pub(crate) fn other_version(path: &Path, bytes: &[u8], magic: [u8; 8]) -> Option<CollectionError> {
     let [word @ .., expected] = magic;
     let (&found, path) = (bytes.get(word.len())?, path.to_owned());
-    (bytes.starts_with(&word) && found != expected).then_some(JobsError::Version {
+    (bytes.starts_with(&word) && found != expected).then_some(CollectionError::Version {
         path,
         found,
         expected,
@@ -61,15 +65,15 @@ pub(crate) fn other_version(path: &Path, bytes: &[u8], magic: [u8; 8]) -> Option
 }
 
 /// Replaces a version error by the default value, because the stage rebuilds the file.
-pub(crate) fn made_again<T: Default>(read: Result<T, JobsError>) -> Result<T, JobsError> {
+pub fn made_again<T: Default>(read: Result<T, CollectionError>) -> Result<T, CollectionError> {
     match read {
-        Err(JobsError::Version { .. }) => Ok(T::default()),
+        Err(CollectionError::Version { .. }) => Ok(T::default()),
         read => read,
     }
 }
 
 /// Writes to a temporary file next to `path`, syncs it, and renames it.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), JobsError> {
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CollectionError> {
     let beside = path.with_extension("tmp");
     let write = || -> std::io::Result<()> {
         if let Some(folder) = path.parent() {
@@ -83,14 +87,14 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), JobsError> {
     write().map_err(|source| {
         // Best effort: the caller needs the first error.
         drop(fs::remove_file(&beside));
-        JobsError::Io { path: path.to_owned(), source }
+        CollectionError::Io { path: path.to_owned(), source }
     })
 }
 
 /// Removes a file if it exists.
-pub(crate) fn remove(path: &Path) -> Result<(), JobsError> {
+pub(crate) fn remove(path: &Path) -> Result<(), CollectionError> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(JobsError::io(path)(error)),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(CollectionError::io(path)(error)),
         _ => Ok(()),
     }
 }

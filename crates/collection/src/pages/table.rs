@@ -14,42 +14,48 @@ use codes::vbyte;
 use super::directory::{Directory, DirectoryBuilder};
 use super::part::{Part, Rows};
 use super::row::{Fate, PagePointer, PageRow, put_text, take_text};
-use crate::{JobsError, disk};
+use crate::{Collection, CollectionError, disk};
 
 const MAGIC: [u8; 8] = *b"CRVPART\x01";
 /// Parts that a pointer can name.
-pub(crate) const PART_COUNT_MAX: u64 = 1 << 16;
+pub const PART_COUNT_MAX: u64 = 1 << 16;
 /// Decoded blocks that are kept.
 const CACHED_BLOCKS_MAX: usize = 128;
 
 /// Which archive file a part was made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PartName {
-    pub(crate) number: u16,
-    pub(crate) archive_file: String,
-    pub(crate) archive_bytes: u64,
+pub struct PartName {
+    /// Its number, which is in its file name.
+    pub number: u16,
+    /// The archive file.
+    pub archive_file: String,
+    /// Its length.
+    pub archive_bytes: u64,
 }
 
 /// The list of parts.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Parts {
+pub struct Parts {
     /// Identifies the options that the parts were made with.
-    pub(crate) options: String,
-    pub(crate) names: Vec<PartName>,
+    pub options: String,
+    /// Each part and its archive file.
+    pub names: Vec<PartName>,
 }
 
 impl Parts {
-    pub(crate) fn read(dir: &Path) -> Result<Self, JobsError> {
+    /// Reads the list. Returns an empty one if the file does not exist.
+    pub fn read(dir: &Path) -> Result<Self, CollectionError> {
         let path = dir.join("parts");
         let Some(bytes) = disk::read_sealed(&path, MAGIC)? else { return Ok(Self::default()) };
-        Self::decode(&bytes).ok_or_else(|| JobsError::Damaged {
+        Self::decode(&bytes).ok_or_else(|| CollectionError::Damaged {
             path,
             offset: MAGIC.len() as u64,
             what: "a list that cannot be read".into(),
         })
     }
 
-    pub(crate) fn write(&self, dir: &Path) -> Result<(), JobsError> {
+    /// Writes the list.
+    pub fn write(&self, dir: &Path) -> Result<(), CollectionError> {
         let mut out = Vec::new();
         put_text(&mut out, &self.options);
         vbyte::write(&mut out, self.names.len() as u64);
@@ -61,7 +67,8 @@ impl Parts {
         disk::write_sealed(&dir.join("parts"), MAGIC, &out)
     }
 
-    pub(crate) fn path(dir: &Path, number: u16) -> PathBuf {
+    /// The file of a part.
+    pub fn path(dir: &Path, number: u16) -> PathBuf {
         dir.join(format!("part-{number:05}.pages"))
     }
 
@@ -95,17 +102,17 @@ pub struct PageTable {
 
 impl PageTable {
     /// The table in a collection's `pages/`; an error that names the stage to run where it is missing.
-    pub fn open(dir: &Path) -> Result<Self, JobsError> {
-        let missing = JobsError::Missing { needs: "the page table", command: "index" };
+    pub fn open(dir: &Path) -> Result<Self, CollectionError> {
+        let missing = CollectionError::Missing { needs: "the page table", command: "index" };
         let directory = Directory::read(&dir.join("directory"))?.ok_or(missing)?;
         let parts = Parts::read(dir)?;
         Ok(Self { dir: dir.to_owned(), parts, directory, cache: Mutex::default() })
     }
 
     /// The same; `None` where it is missing, or was made by another version and is to be made again.
-    pub fn open_current(dir: &Path) -> Result<Option<Self>, JobsError> {
+    pub fn open_current(dir: &Path) -> Result<Option<Self>, CollectionError> {
         match Self::open(dir) {
-            Err(JobsError::Missing { .. } | JobsError::Version { .. }) => Ok(None),
+            Err(CollectionError::Missing { .. } | CollectionError::Version { .. }) => Ok(None),
             table => table.map(Some),
         }
     }
@@ -123,12 +130,12 @@ impl PageTable {
 
     /// The page at `pointer` with its URL; `None` if the pointer leads to no page, or to a part that a
     /// later run of the stage has removed.
-    pub fn page(&self, pointer: PagePointer) -> Result<Option<(String, PageRow)>, JobsError> {
+    pub fn page(&self, pointer: PagePointer) -> Result<Option<(String, PageRow)>, CollectionError> {
         if self.archive_file(pointer.part).is_none() {
             return Ok(None);
         }
         let rows = match self.block(pointer) {
-            Err(JobsError::Gone { .. }) => return Ok(None),
+            Err(CollectionError::Gone { .. }) => return Ok(None),
             rows => rows?,
         };
         Ok(match rows.get(usize::from(pointer.row)) {
@@ -140,8 +147,8 @@ impl PageTable {
     /// Hands over every live page in the order of the rows: sequential, for whole passes.
     pub fn each_live(
         &self,
-        visit: &mut dyn FnMut(usize, &PageRow) -> Result<(), JobsError>,
-    ) -> Result<(), JobsError> {
+        visit: &mut dyn FnMut(usize, &PageRow) -> Result<(), CollectionError>,
+    ) -> Result<(), CollectionError> {
         let mut places: Vec<_> =
             self.directory.entries().iter().map(|entry| entry.pointer).enumerate().collect();
         places.sort_unstable_by_key(|&(_, pointer)| pointer);
@@ -154,7 +161,7 @@ impl PageTable {
         Ok(())
     }
 
-    fn block(&self, pointer: PagePointer) -> Result<Arc<Rows>, JobsError> {
+    fn block(&self, pointer: PagePointer) -> Result<Arc<Rows>, CollectionError> {
         let key = (pointer.part, pointer.block);
         let lock = || self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, rows)) = lock().iter().find(|(held, _)| *held == key) {
@@ -173,7 +180,7 @@ impl PageTable {
 }
 
 /// Reads the heads of all parts once and writes the directory of what counts.
-pub(crate) fn write_directory(dir: &Path, parts: &Parts) -> Result<(), JobsError> {
+pub fn write_directory(dir: &Path, parts: &Parts) -> Result<(), CollectionError> {
     let mut builder = DirectoryBuilder::default();
     for name in &parts.names {
         let mut part = Part::open(&Parts::path(dir, name.number))?;
@@ -187,4 +194,11 @@ pub(crate) fn write_directory(dir: &Path, parts: &Parts) -> Result<(), JobsError
         }
     }
     builder.finish().write(&dir.join("directory"))
+}
+
+/// The archive files that the page table was made from, removed ones included. Empty if the page table cannot be
+/// read.
+pub fn files_read(collection: &Collection) -> Vec<String> {
+    let parts = Parts::read(&collection.pages_dir()).unwrap_or_default();
+    parts.names.into_iter().map(|name| name.archive_file).collect()
 }

@@ -17,7 +17,7 @@ use codes::vbyte;
 use neardup::Fingerprint;
 
 use super::row::{Fate, Moment, PageHead, PagePointer, put_head, put_text, take_text, take_word};
-use crate::{JobsError, disk};
+use crate::{CollectionError, disk};
 
 const MAGIC: [u8; 8] = *b"CRVDIRE\x03";
 /// Redirects that are followed from one URL before giving up.
@@ -91,7 +91,8 @@ impl Directory {
     }
 
     /// A map from every URL to the place of its page, with redirects followed.
-    pub(crate) fn resolver(&self) -> HashMap<&str, u32> {
+    #[expect(clippy::missing_panics_doc, reason = "a directory has fewer than 2^32 entries")]
+    pub fn resolver(&self) -> HashMap<&str, u32> {
         let mut places: HashMap<&str, u32> = HashMap::with_capacity(self.entries.len());
         for (place, entry) in self.entries.iter().enumerate() {
             let place = u32::try_from(place).expect("read() keeps the count below 2^32");
@@ -110,7 +111,7 @@ impl Directory {
         places
     }
 
-    pub(crate) fn write(&self, path: &Path) -> Result<(), JobsError> {
+    pub(crate) fn write(&self, path: &Path) -> Result<(), CollectionError> {
         let mut out = Vec::new();
         vbyte::write(&mut out, self.entries.len() as u64);
         for entry in &self.entries {
@@ -130,17 +131,17 @@ impl Directory {
     }
 
     /// Returns whether a directory of this version exists. Only the first bytes are read.
-    pub(crate) fn is_there(path: &Path) -> bool {
+    pub fn is_there(path: &Path) -> bool {
         let mut start = [0; MAGIC.len()];
         let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
         path.is_file() && (read.is_err() || disk::other_version(path, &start, MAGIC).is_none())
     }
 
     /// Reads the directory. Returns `None` if the file does not exist.
-    pub(crate) fn read(path: &Path) -> Result<Option<Self>, JobsError> {
+    pub(crate) fn read(path: &Path) -> Result<Option<Self>, CollectionError> {
         let Some(bytes) = disk::read_sealed(path, MAGIC)? else { return Ok(None) };
         let id = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&bytes));
-        Self::decode(&bytes, id).map(Some).ok_or_else(|| JobsError::Damaged {
+        Self::decode(&bytes, id).map(Some).ok_or_else(|| CollectionError::Damaged {
             path: path.to_owned(),
             offset: MAGIC.len() as u64,
             what: "entries that cannot be read".into(),

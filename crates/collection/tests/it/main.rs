@@ -1,0 +1,3 @@
+//! Tests of a collection's folder.
+
+mod layout;
