@@ -9,7 +9,7 @@ use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use ::serve::Engine;
+use ::search::Engine;
 use anyhow::{Context as _, Result};
 use query::evaluation::{
     BadLine, Comparison, Figures, Measure, Qrels, Run, Topics, compare, evaluate,

@@ -1,6 +1,6 @@
 //! `crivello search`: results on the command line.
 //!
-//! What lives here: how results are printed. What does not: finding them (crates `serve` and `query`).
+//! What lives here: how results are printed. What does not: finding them (crates `search` and `query`).
 //!
 //! **Invariant.** Nothing that was crawled moves the cursor. A query that cannot be read is wrong usage, with a mark
 //! below the place.
@@ -8,7 +8,7 @@
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-use ::serve::{Engine, Found, Question, ServeError};
+use ::search::{Engine, Found, Question, SearchError};
 use anyhow::Result;
 use query::{Explanation, Piece, Stop};
 
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         let total = talk::count(results.total, "result");
         talk::say(context.quiet, &format!("{total}{}", with_all.unwrap_or_default()));
         if results.partial {
-            talk::say(context.quiet, &format!("{}.", ::serve::stopped_after(time_ms_max)));
+            talk::say(context.quiet, &format!("{}.", ::search::stopped_after(time_ms_max)));
         }
         for line in results.hint.iter().chain(&results.notes) {
             talk::say(context.quiet, &talk::plain(line));
@@ -119,7 +119,7 @@ fn complete(engine: &Engine, text: &str, stop: &Stop, context: &Context) -> Resu
 }
 
 /// A query that cannot be read is shown with a mark where it went wrong; that is wrong usage.
-fn complain(error: ServeError, query: &str) -> anyhow::Error {
+fn complain(error: SearchError, query: &str) -> anyhow::Error {
     if !error.is_users() {
         return error.into();
     }

@@ -1,31 +1,21 @@
 //! A cached copy, made while it is sent.
 //!
-//! This module decodes and cleans a page piece by piece. `engine.rs` locates the page in the archive.
-//! `page::Cleaner` defines the elements that remain.
-//!
-//! **Invariant.** A copy of any length uses the memory of its archive record and a few pieces of
-//! [`PIECE_BYTES`]. At most [`LARGE_MAX`] copies with a large record are sent at a time. A copy ends after
-//! [`COPY_BYTES_MAX`] bytes of the page. It fails if its client takes longer than [`COPY_S_MAX`].
+//! **Invariant.** At most [`LARGE_MAX`] copies with a large record are sent at a time. A copy fails if its client takes
+//! longer than [`COPY_S_MAX`].
 
-use std::io::{self, Cursor, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use ::page::Cleaner;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use hyper::body::{Body, Bytes, Frame};
+use search::PageCopy;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-use crate::ServeError;
-
-/// The maximum number of bytes of a page in its copy.
-const COPY_BYTES_MAX: u64 = 16 << 20;
-/// Bytes of the page that become one piece of the copy.
-const PIECE_BYTES: usize = 32 << 10;
 /// The time limit for sending a copy.
 const COPY_S_MAX: u64 = 120;
 /// The content security policy of cached copies.
@@ -75,60 +65,6 @@ impl Copies {
     }
 }
 
-/// The copy of a page.
-pub(crate) struct PageCopy {
-    content_type: String,
-    /// The memory used by the record.
-    record_bytes: usize,
-    page: Box<dyn Read + Send>,
-    /// Set for markup; other content is sent as text.
-    cleaner: Option<Cleaner>,
-}
-
-impl PageCopy {
-    /// A copy made from the extracted text, for a page without a captured response.
-    pub(crate) fn of_text(text: String) -> Self {
-        Self {
-            content_type: "text/plain; charset=utf-8".to_owned(),
-            record_bytes: text.len(),
-            page: Box::new(Cursor::new(text.into_bytes())),
-            cleaner: None,
-        }
-    }
-
-    /// A copy of the response body in `block`. Markup is cleaned; all other content is shown as text.
-    pub(crate) fn of_response(
-        content_type: &str,
-        charset: &str,
-        mut block: Vec<u8>,
-    ) -> Result<Self, ServeError> {
-        block.shrink_to_fit();
-        let record_bytes = block.len();
-        let page = Box::new(archive::body_reader(block)?.take(COPY_BYTES_MAX));
-        let content_type = content_type.to_ascii_lowercase();
-        let is_markup = content_type.is_empty() || content_type.contains("html");
-        let is_xml = content_type.contains("xhtml");
-        let (content_type, cleaner) = if is_markup {
-            ("text/html; charset=utf-8".to_owned(), Some(Cleaner::new(charset, is_xml)))
-        } else {
-            (format!("text/plain; charset={charset}"), None)
-        };
-        Ok(Self { content_type, record_bytes, page, cleaner })
-    }
-
-    /// The next piece, which may be empty. Sets `is_over` at the end of the page.
-    fn piece(&mut self, is_over: &mut bool) -> io::Result<Bytes> {
-        let mut bytes = vec![0; PIECE_BYTES];
-        let read = self.page.read(&mut bytes)?;
-        bytes.truncate(read);
-        *is_over = read == 0;
-        let Some(cleaner) = &mut self.cleaner else { return Ok(bytes.into()) };
-        let mut clean = String::new();
-        cleaner.push(&bytes, *is_over, &mut clean);
-        Ok(clean.into())
-    }
-}
-
 /// The response body of a copy.
 struct Pieces {
     copy: PageCopy,
@@ -158,6 +94,6 @@ impl Body for Pieces {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        Poll::Ready(Some(Ok(Frame::data(piece))))
+        Poll::Ready(Some(Ok(Frame::data(piece.into()))))
     }
 }

@@ -17,6 +17,7 @@ use axum::routing::get;
 use axum::{Extension, Json, Router};
 use collection::Collection;
 use query::Stop;
+use search::{Engine, Question};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
@@ -25,7 +26,7 @@ use tokio::net::TcpListener;
 use crate::connections::accept;
 use crate::hosts::{Hosts, Refused};
 use crate::state::State;
-use crate::{Config, Engine, Question, ServeError, page};
+use crate::{Config, ServeError, page};
 
 /// The maximum number of results on one page or in one answer of the API.
 pub const RESULTS_MAX: usize = 100;

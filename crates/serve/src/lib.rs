@@ -1,7 +1,6 @@
 //! The search page, cached copies and the JSON interface, over HTTP.
 //!
-//! [`Engine`] opens everything a search needs; the command line uses it too. [`Site`] is the HTTP server.
-//! Other crates build the index.
+//! [`Site`] is the HTTP server. Crate `search` answers the queries.
 //!
 //! **Invariant.** Crawled text reaches a page only through `maud`, which escapes it. A cached copy is rebuilt
 //! from text and known elements. Its frame blocks scripts, forms and network access. Pages work without
@@ -11,7 +10,6 @@
 mod config;
 mod connections;
 mod copy;
-mod engine;
 mod error;
 mod hosts;
 mod http;
@@ -22,6 +20,5 @@ mod progress;
 mod state;
 
 pub use config::Config;
-pub use engine::{Captured, Completions, Engine, Found, Question, Ranking, Results, stopped_after};
 pub use error::ServeError;
 pub use http::{RESULTS_MAX, Site};

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use collection::Collection;
 use query::Stop;
+use search::{Change, Engine, SearchError};
 
 use crate::copy::Copies;
-use crate::engine::Change;
 use crate::pool::Pool;
-use crate::{Config, Engine, ServeError};
+use crate::{Config, ServeError};
 
 /// The interval between checks for a changed index.
 const RELOAD_MS: u64 = 1000;
@@ -59,7 +59,7 @@ impl State {
     /// Runs `work` on a thread of the pool.
     pub(crate) async fn with_engine<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Engine, &Stop) -> Result<T, ServeError> + Send + 'static,
+        work: impl FnOnce(&Engine, &Stop) -> Result<T, SearchError> + Send + 'static,
     ) -> Result<T, ServeError> {
         let engine = self.engine();
         let worker = Arc::clone(&engine);
@@ -67,15 +67,21 @@ impl State {
             // The task panicked. Bytes that change during a read can cause that.
             Err(ServeError::Stopped) => {
                 let looked = self.pool.run(move |_| engine.intact()).await;
-                Err(looked.ok().and_then(Result::err).unwrap_or(ServeError::Stopped))
+                match looked {
+                    Ok(Err(error)) => Err(error.into()),
+                    _ => Err(ServeError::Stopped),
+                }
             }
-            result => result.flatten(),
+            result => result.and_then(|made| made.map_err(ServeError::from)),
         };
-        result.inspect_err(|error| self.note(error))
+        if let Err(ServeError::Search(error)) = &result {
+            self.note(error);
+        }
+        result
     }
 
     /// Records the damage if `error` reports damage of the index.
-    fn note(&self, error: &ServeError) {
+    fn note(&self, error: &SearchError) {
         if let Some((file, offset)) = error.damage() {
             let damage = Damage { file: file.to_path_buf(), offset, what: error.to_string() };
             *self.damage() = Some(damage);

@@ -3,9 +3,10 @@
 //! **Invariant.** Pages link only to http and https URLs, even if an import contains other schemes.
 
 use maud::{Markup, html};
+use search::Captured;
 
 use super::layout::{Form, frame};
-use crate::{Captured, ServeError};
+use crate::ServeError;
 
 /// The first page.
 pub(crate) fn home(title: &str, form: &Form<'_>, documents: u64) -> Markup {

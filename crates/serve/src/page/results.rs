@@ -4,11 +4,11 @@
 
 use maud::{Markup, html};
 use query::{Explanation, Piece};
+use search::{Found, Results, stopped_after};
 
 use super::layout::{Form, frame};
 use super::notices::{escape, link, outward};
 use crate::http::DEPTH_MAX;
-use crate::{Found, Results, stopped_after};
 
 /// The display options of the list.
 pub(crate) struct View<'a> {

@@ -289,12 +289,3 @@ fn an_unfinished_word_is_completed() {
     assert_eq!(site.get("/api/complete").body, "{\"query\":\"\",\"completions\":[]}");
     assert_eq!(site.get("/api/complete?q=a&q=b").status, 400);
 }
-
-/// Without the rows of the page table, suggestions come from titles and terms.
-#[test]
-fn what_was_meant_is_told_without_texts() {
-    let site = gardens();
-    std::fs::remove_dir_all(site.collection.pages_dir()).expect("removed");
-    let answer = site.get("/api/search?q=gardnes");
-    assert!(answer.body.contains("\"suggestion\":{\"query\":\"gardens\""), "{}", answer.body);
-}

@@ -15,19 +15,14 @@ use std::time::SystemTime;
 use archive::{Archive, Location};
 use collection::{Collection, CollectionError, Folding, PagePointer, PageRow, PageTable, Vector};
 use index::{Index, IndexError};
-use query::{
-    Explanation, Hit, Matches, Piece, Query, QueryError, RankValues, Searcher, Stop, Suggestion,
-};
-use serde::Serialize;
+use query::{Explanation, Hit, Matches, Piece, Query, QueryError, RankValues, Searcher, Stop};
 
-use crate::ServeError;
+use crate::SearchError;
 use crate::copy::PageCopy;
+use crate::results::{Captured, Completions, Found, Question, Ranking, Results};
 
 /// Length of a snippet.
 const SNIPPET_CHARS_MAX: usize = 240;
-
-/// URLs with their scores, best first.
-pub type Ranking = Vec<(String, f64)>;
 
 /// A searchable collection.
 pub struct Engine {
@@ -58,112 +53,27 @@ struct Version {
 
 /// A change of a collection since it was opened.
 #[derive(Debug)]
-pub(crate) enum Change {
+pub enum Change {
     /// Nothing has changed.
     None,
     /// The collection has a new index, new ranks, or new or modified files.
     Newer,
     /// Bytes of the index that were read have changed.
-    Fault(ServeError),
-}
-
-/// A query, and the range of results to return.
-#[derive(Debug, Clone, Default)]
-pub struct Question<'a> {
-    /// The query, as typed.
-    pub text: &'a str,
-    /// The number of best results to skip.
-    pub offset: usize,
-    /// The maximum number of results to return after the skipped ones.
-    pub k: usize,
-    /// The topic whose ranks order the results, if any.
-    pub topic: Option<&'a str>,
-    /// Whether each result includes an explanation of its score.
-    pub explain: bool,
-    /// Ends the search early. The results are then partial.
-    pub stop: Stop,
-}
-
-/// The answer to a query.
-#[derive(Debug, Serialize)]
-pub struct Results {
-    /// The query as parsed.
-    pub query: String,
-    /// The requested topic, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub topic: Option<String>,
-    /// The number of matching documents; a lower bound if the results are partial.
-    pub total: u64,
-    /// The number of matches with every plain word of the query. `None` if the query requires every word.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub with_all: Option<u64>,
-    /// Whether the search was stopped before its end.
-    pub partial: bool,
-    /// The number of results skipped before the first hit.
-    pub offset: usize,
-    /// The results, best first.
-    pub hits: Vec<Found>,
-    /// A warning about a field name in the query that does not exist.
-    pub hint: Option<String>,
-    /// Notes on parts of the query that were not applied and on missing files, one line each.
-    pub notes: Vec<String>,
-    /// A corrected query, if the query has few matches.
-    pub suggestion: Option<Suggestion>,
-}
-
-/// Completions of an unfinished query.
-#[derive(Debug, Serialize)]
-pub struct Completions {
-    /// The query as typed.
-    pub query: String,
-    /// Complete queries, most likely first. Empty if the query does not end in a word.
-    pub completions: Vec<String>,
-}
-
-/// One result.
-#[derive(Debug, Serialize)]
-pub struct Found {
-    /// The URL of the page.
-    pub url: String,
-    /// The title with the query's words marked. The URL if the page has no title.
-    pub title: Vec<Piece>,
-    /// The part of the text that best matches the query.
-    pub snippet: Vec<Piece>,
-    /// The ISO 639-1 code of the language; empty if unknown.
-    pub language: String,
-    /// The time of the capture, in seconds since the Unix epoch.
-    pub date_s: i64,
-    /// The score of the page.
-    pub score: f64,
-    /// The number of near-duplicates folded into this result.
-    pub copies: u32,
-    /// Whether a cached copy exists. Documents of an imported index have no copy.
-    pub cached: bool,
-    /// The explanation of the score, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub explanation: Option<Explanation>,
-}
-
-/// A page with a cached copy.
-pub struct Captured {
-    /// The URL of the page.
-    pub url: String,
-    /// The time of the capture, in seconds since the Unix epoch.
-    pub date_s: i64,
+    Fault(SearchError),
 }
 
 impl Engine {
     /// Opens the index, the ranks, the page table and the archive of a collection.
-    pub fn open(collection: &Collection, query: query::Config) -> Result<Self, ServeError> {
+    pub fn open(collection: &Collection, query: query::Config) -> Result<Self, SearchError> {
         let index = Arc::new(match Index::open(&collection.index_dir()) {
-            Err(IndexError::NotAnIndex { .. }) => return Err(ServeError::NoIndex),
+            Err(IndexError::NotAnIndex { .. }) => return Err(SearchError::NoIndex),
             index => index?,
         });
         let version = Version::of(collection, &index);
         let (ranks, mut missing) = ranks_of(collection, &index, &version, &query)?;
         // Words of a query must become the terms that the words of the pages became.
-        let analysis = collection::analysis_of(&index).ok_or(ServeError::NoIndex)?;
-        let analyzer = ::page::Analyzer::build(&analysis)?;
+        let analysis = collection::analysis_of(&index).ok_or(SearchError::NoIndex)?;
+        let analyzer = page::Analyzer::build(&analysis)?;
         let times = file_times(collection);
         let mut can_improve = false;
         let mut unless_damaged = |fault: CollectionError, lacks: &str| match fault {
@@ -197,8 +107,8 @@ impl Engine {
     }
 
     /// Returns how the collection has changed since it was opened. Opening a new engine verifies the files again.
-    pub(crate) fn change(&self, collection: &Collection) -> Change {
-        let fault = |found: Result<(), ServeError>| found.err().map(Change::Fault);
+    pub fn change(&self, collection: &Collection) -> Change {
+        let fault = |found: Result<(), SearchError>| found.err().map(Change::Fault);
         let found = match Index::open(&collection.index_dir()) {
             // Checked first: damage to a replaced index does not matter.
             Ok(index) if Version::of(collection, &index) != self.version => Some(Change::Newer),
@@ -208,7 +118,7 @@ impl Engine {
                 fault(self.intact()).or_else(|| is_newer.then_some(Change::Newer))
             }
             Err(IndexError::Damaged { file, .. }) => fault(
-                self.intact().and_then(|()| self.index.doubted(&file).map_err(ServeError::from)),
+                self.intact().and_then(|()| self.index.doubted(&file).map_err(SearchError::from)),
             ),
             Err(_) => fault(self.intact()),
         };
@@ -216,17 +126,17 @@ impl Engine {
     }
 
     /// Fails if bytes read from the index so far differ from the bytes written.
-    pub(crate) fn intact(&self) -> Result<(), ServeError> {
+    pub fn intact(&self) -> Result<(), SearchError> {
         Ok(self.index.intact()?)
     }
 
     /// Returns whether damage found earlier at `offset` of `file` is repaired, or `file` has left the index.
-    pub(crate) fn is_whole_at(&self, file: &Path, offset: u64) -> bool {
+    pub fn is_whole_at(&self, file: &Path, offset: u64) -> bool {
         self.index.is_whole_at(file, offset)
     }
 
     /// Returns `made`, or an error if the index is damaged.
-    fn if_intact<T>(&self, made: Result<T, ServeError>) -> Result<T, ServeError> {
+    fn if_intact<T>(&self, made: Result<T, SearchError>) -> Result<T, SearchError> {
         self.intact()?;
         made
     }
@@ -251,7 +161,7 @@ impl Engine {
     }
 
     /// The searcher for a topic, created at the first request.
-    fn searcher(&self, topic: Option<&str>) -> Result<Arc<Searcher>, ServeError> {
+    fn searcher(&self, topic: Option<&str>) -> Result<Arc<Searcher>, SearchError> {
         let Some(topic) = topic else { return Ok(Arc::clone(&self.searcher)) };
         let lock = || self.of_topics.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(searcher) = lock().get(topic) {
@@ -259,7 +169,7 @@ impl Engine {
         }
         let unknown = || {
             let known = self.topics().into_iter().map(str::to_owned).collect();
-            ServeError::NoTopic { topic: topic.to_owned(), known }
+            SearchError::NoTopic { topic: topic.to_owned(), known }
         };
         if !self.topics().contains(&topic) {
             return Err(unknown());
@@ -272,12 +182,12 @@ impl Engine {
     }
 
     /// The best documents for a question.
-    pub fn search(&self, question: &Question<'_>) -> Result<Results, ServeError> {
+    pub fn search(&self, question: &Question<'_>) -> Result<Results, SearchError> {
         let query = query::parse(question.text)?;
         self.if_intact(self.answer(&query, question))
     }
 
-    fn answer(&self, query: &Query, question: &Question<'_>) -> Result<Results, ServeError> {
+    fn answer(&self, query: &Query, question: &Question<'_>) -> Result<Results, SearchError> {
         let &Question { offset, k, topic, explain, ref stop, .. } = question;
         let searcher = self.searcher(topic)?;
         let prepared = searcher.prepare_until(query, stop)?;
@@ -299,7 +209,7 @@ impl Engine {
         let found = Matches { with_all: with_all.unwrap_or(total), total };
         let suggestion = searcher.suggest(query, found, stop, |hit| self.text(hit));
         // The results are returned even if the suggestion fails.
-        let suggestion = suggestion.unwrap_or_else(|error: ServeError| {
+        let suggestion = suggestion.unwrap_or_else(|error: SearchError| {
             notes.push(format!("What was perhaps meant cannot be told: {error}"));
             None
         });
@@ -336,7 +246,7 @@ impl Engine {
     }
 
     /// The row of a page with its URL. `None` if the row is missing or damaged.
-    fn row(&self, pointer: PagePointer) -> Result<Option<(String, PageRow)>, ServeError> {
+    fn row(&self, pointer: PagePointer) -> Result<Option<(String, PageRow)>, SearchError> {
         match self.pages.page(pointer) {
             Err(CollectionError::Damaged { .. }) => Ok(None),
             row => Ok(row?),
@@ -344,14 +254,14 @@ impl Engine {
     }
 
     /// Completes the last word of `text`. Returns the completions found before `stop` was set.
-    pub fn complete(&self, text: &str, stop: &Stop) -> Result<Completions, ServeError> {
+    pub fn complete(&self, text: &str, stop: &Stop) -> Result<Completions, SearchError> {
         let completions = self.searcher.complete(text, stop, |hit| self.text(hit));
         let completions = self.if_intact(completions)?;
         Ok(Completions { query: text.to_owned(), completions })
     }
 
     /// The text of a document, if its page is still in the page table.
-    fn text(&self, hit: &Hit) -> Result<Option<String>, ServeError> {
+    fn text(&self, hit: &Hit) -> Result<Option<String>, SearchError> {
         let record = self.index.segments()[hit.segment].record(hit.doc)?;
         let directory = self.pages.directory();
         let Some(place) = directory.find(&record.url) else { return Ok(None) };
@@ -361,11 +271,11 @@ impl Engine {
 
     /// The URLs and scores of the best `k` pages for a query, best first, and notes, one line each.
     /// The near-duplicates of a page follow it.
-    pub fn rank(&self, text: &str, k: usize) -> Result<(Ranking, Vec<String>), ServeError> {
+    pub fn rank(&self, text: &str, k: usize) -> Result<(Ranking, Vec<String>), SearchError> {
         self.if_intact(self.ranking(text, k))
     }
 
-    fn ranking(&self, text: &str, k: usize) -> Result<(Ranking, Vec<String>), ServeError> {
+    fn ranking(&self, text: &str, k: usize) -> Result<(Ranking, Vec<String>), SearchError> {
         let answer = match query::parse(text).and_then(|query| self.searcher.search(&query, 0, k)) {
             Err(QueryError::Empty) => return Ok((Vec::new(), Vec::new())),
             answer => answer?,
@@ -393,7 +303,7 @@ impl Engine {
         hit: &Hit,
         highlighter: &query::Highlighter,
         explanation: Option<Explanation>,
-    ) -> Result<Found, ServeError> {
+    ) -> Result<Found, SearchError> {
         let record = self.index.segments()[hit.segment].record(hit.doc)?;
         // A page removed since indexing is a result without a snippet.
         let directory = self.pages.directory();
@@ -407,7 +317,7 @@ impl Engine {
         Ok(Found {
             title: shown(highlighter.mark(title)),
             snippet,
-            url: ::page::without_controls(&record.url).into_owned(),
+            url: page::without_controls(&record.url).into_owned(),
             language: record.language,
             // The page table has the latest visit; the index omits later visits that found the page unchanged.
             date_s: entry.map_or(record.date_s, |entry| entry.date_s),
@@ -419,16 +329,16 @@ impl Engine {
     }
 
     /// The capture from which the copy of `url` is made.
-    pub fn captured(&self, url: &str) -> Result<Option<Captured>, ServeError> {
+    pub fn captured(&self, url: &str) -> Result<Option<Captured>, SearchError> {
         let Some(place) = self.pages.directory().find(url) else { return Ok(None) };
         let entry = &self.pages.directory().entries()[place];
         let row = self.pages.page(entry.pointer)?;
-        let shown = |url: String| ::page::without_controls(&url).into_owned();
+        let shown = |url: String| page::without_controls(&url).into_owned();
         Ok(row.map(|(url, _)| Captured { url: shown(url), date_s: entry.date_s }))
     }
 
     /// A copy of `url`, from the archive.
-    pub(crate) fn copy(&self, url: &str) -> Result<Option<PageCopy>, ServeError> {
+    pub fn copy(&self, url: &str) -> Result<Option<PageCopy>, SearchError> {
         let Some(place) = self.pages.directory().find(url) else { return Ok(None) };
         let entry = &self.pages.directory().entries()[place];
         let row = self.pages.page(entry.pointer)?;
@@ -454,7 +364,7 @@ impl Engine {
             return Vec::new();
         };
         let entries = folding.behind(place).filter_map(|member| directory.entries().get(member));
-        let shown = |entry: &collection::Entry| ::page::without_controls(&entry.url).into_owned();
+        let shown = |entry: &collection::Entry| page::without_controls(&entry.url).into_owned();
         entries.filter(|entry| !entry.noindex).map(shown).collect()
     }
 }
@@ -478,7 +388,7 @@ fn file_times(collection: &Collection) -> FileTimes {
 /// Removes control characters, which could change the display of surrounding text.
 fn shown(mut pieces: Vec<Piece>) -> Vec<Piece> {
     for piece in &mut pieces {
-        piece.text = ::page::without_controls(&piece.text).into_owned();
+        piece.text = page::without_controls(&piece.text).into_owned();
     }
     pieces.retain(|piece| !piece.text.is_empty());
     pieces
@@ -494,7 +404,7 @@ fn ranks_of(
     index: &Index,
     version: &Version,
     config: &query::Config,
-) -> Result<(Named, Vec<String>), ServeError> {
+) -> Result<(Named, Vec<String>), SearchError> {
     let (mut ranks, mut missing) = (Vec::new(), Vec::new());
     let by_default = query::Config::default().ranks;
     for (name, _) in config.ranks.iter().filter(|(_, weight)| **weight > 0.0) {
@@ -513,16 +423,6 @@ fn ranks_of(
         }
     }
     Ok((ranks, missing))
-}
-
-/// A note that the results are partial because the search reached its time limit.
-pub fn stopped_after(time_ms_max: u64) -> String {
-    let (seconds, rest) = (time_ms_max / 1000, time_ms_max % 1000);
-    let time = match (seconds, rest) {
-        (0, _) | (_, 1..) => format!("{time_ms_max} ms"),
-        _ => format!("{seconds} s"),
-    };
-    format!("Stopped after {time}: these results are incomplete")
 }
 
 fn no_such_rank(name: &str, version: &Version) -> String {

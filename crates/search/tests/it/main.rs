@@ -1,0 +1,4 @@
+//! Tests of the engine on small collections.
+
+mod engine;
+mod small;
