@@ -39,6 +39,7 @@ mod analysis;
 mod assemble;
 mod binary;
 mod charset;
+mod content;
 mod controls;
 mod day;
 mod directives;
@@ -63,6 +64,7 @@ pub use analysis::{
     AnalysisConfig, Analyzer, TERM_BYTES_LEAST, TERM_BYTES_LIMIT, TermMaker, Token, stemmers,
 };
 pub use charset::{Charset, CharsetSource};
+pub use content::{Known, Link, Page, Wanted};
 pub use controls::{is_harmless, without_controls};
 pub use day::{Day, YEAR_FIRST, YEAR_LAST};
 pub use directives::Directives;
@@ -72,7 +74,7 @@ pub use html::Cleaner;
 pub use kind::ContentType;
 pub use language::language_of;
 pub use limits::Limits;
-pub use parse::{Known, Link, Page, Wanted, check, parse, parse_wanted};
+pub use parse::{check, parse, parse_wanted};
 pub use resolve::parse_normal;
 pub use status::StatusClass;
 pub use url::{normalise, registered_domain, upper_case_escapes};

@@ -12,8 +12,8 @@ use std::borrow::Cow;
 use pulldown_cmark::{Options, Parser};
 
 use crate::Page;
+use crate::content::Reading;
 use crate::html::{self, Syntax};
-use crate::parse::Reading;
 
 /// The greatest number of quotes and lists that one line may open.
 const LEVELS_MAX: usize = 32;

@@ -17,7 +17,7 @@ use ::url::{Host, Position, Url};
 use memchr::memchr;
 
 use crate::assemble::{Authority, assemble};
-use crate::parse::Known;
+use crate::content::Known;
 use crate::url::{has_lower_case_digits, normalise, upper_case_escapes};
 use crate::{Limits, PageError};
 

@@ -20,7 +20,7 @@ mod extract;
 mod refresh;
 mod scan;
 
-use crate::parse::{Known, Reading};
+use crate::content::{Known, Reading};
 use crate::resolve::Resolver;
 use crate::{Link, Page, PageError};
 
