@@ -5,7 +5,7 @@
 //!
 //! **Invariant.** A URL is changed, gone or new, never two of these.
 
-use crate::{Kind, Options, Web};
+use crate::{Kind, Options, Web, ordinary::Site};
 use serde::Serialize;
 
 /// The pages that differ between two editions, by URL.
@@ -19,8 +19,15 @@ pub struct Changes {
     pub added: Vec<String>,
 }
 
+impl Web {
+    /// The differences between an earlier edition of the same web and this one.
+    pub fn changes(&self, since: u32) -> Changes {
+        Changes::of(self, since)
+    }
+}
+
 impl Changes {
-    pub(crate) fn of(web: &Web, since: u32) -> Self {
+    fn of(web: &Web, since: u32) -> Self {
         let mut changes = Self::default();
         let options =
             Options { edition: since.min(web.options().edition), ..web.options().clone() };
@@ -29,7 +36,7 @@ impl Changes {
         for (host, was) in
             hosts.filter(|(host, _)| matches!(host.kind, Kind::Ordinary | Kind::Mirror))
         {
-            let (site, was) = (web.site(host), earlier.site(was));
+            let (site, was) = (Site::new(web, host), Site::new(&earlier, was));
             for page in 0..site.pages() {
                 let before = page < was.pages() && was.is_there(page);
                 let list = match (before, site.is_there(page)) {

@@ -21,6 +21,7 @@
 
 #![forbid(unsafe_code)]
 
+mod answer;
 mod changes;
 mod connection;
 mod error;

@@ -9,6 +9,7 @@ use crate::{
     Host, Kind, Reply, Request, Web,
     html::{Href, Sheet},
     needle::needle,
+    ordinary::Site,
     prose::Voice,
     random::key,
     words::Language,
@@ -50,7 +51,7 @@ pub(crate) fn answer(web: &Web, host: &Host, request: &Request<'_>) -> Reply {
     };
     let ordinary =
         web.hosts().iter().filter(|host| host.kind == Kind::Ordinary).collect::<Vec<_>>();
-    let link = |host: &&Host| Href::to(web.url(host, "/"), web.site(host).name());
+    let link = |host: &&Host| Href::to(web.url(host, "/"), Site::new(web, host).name());
     let mut contents: Vec<Href> = match (page, pages(web)) {
         (0, 1) => ordinary.iter().map(link).collect(),
         (0, pages) => (1..pages).map(|page| Href::to(path(page), title(page))).collect(),

@@ -9,10 +9,10 @@
 
 use crate::{
     LogLine, Options, SimwebError, Web,
+    answer::ATTEMPTS_FAILING_MAX,
     connection::serve,
     log::Log,
     random::{key, text_key},
-    web::ATTEMPTS_FAILING_MAX,
 };
 use std::{
     collections::BTreeMap,

@@ -7,7 +7,9 @@
 //! from the tables and the numbering that also make the answers.
 
 use crate::{
-    Conduct, Host, Kind, Web, portal,
+    Conduct, Host, Kind, Web,
+    ordinary::Site,
+    portal,
     special::{self, Answer, CRAWL_DELAY_MS, Fate, Table, calendar},
 };
 use serde::{Deserialize, Serialize};
@@ -82,8 +84,19 @@ impl Truth {
     }
 }
 
+impl Web {
+    /// The result that a polite crawler must reach if it takes at most `pages_per_host_max` pages
+    /// of a host; 0 means no limit.
+    ///
+    /// The limit must be at least the number of pages of the portal. Otherwise a crawler cannot
+    /// find every host. The truth is as large as the web.
+    pub fn truth(&self, pages_per_host_max: u64) -> Truth {
+        truth(self, pages_per_host_max)
+    }
+}
+
 /// The truth of a web; a cap of 0 means no cap.
-pub(crate) fn truth(web: &Web, pages_per_host_max: u64) -> Truth {
+fn truth(web: &Web, pages_per_host_max: u64) -> Truth {
     let cap = if pages_per_host_max == 0 { u64::MAX } else { pages_per_host_max };
     let mut truth = Truth::default();
     for host in web.hosts() {
@@ -150,7 +163,7 @@ impl Truth {
     /// Moves the pages that an edition has deleted to `others`: links lead there, and the answer is
     /// 404.
     fn remove_deleted(&mut self, web: &Web, host: &Host) {
-        let site = web.site(host);
+        let site = Site::new(web, host);
         for page in (0..site.pages()).filter(|&page| !site.is_there(page)) {
             let url = web.url(host, &site.path(page));
             self.pages.retain(|page| page.url != url);
@@ -159,7 +172,7 @@ impl Truth {
     }
 
     fn add_site(&mut self, web: &Web, host: &Host, cap: u64) {
-        let site = web.site(host);
+        let site = Site::new(web, host);
         let original = (host.kind == Kind::Mirror).then(|| &web.hosts()[1]);
         self.add_numbered(web, host, cap, site.pages(), |page| Listed {
             path: site.path(page),

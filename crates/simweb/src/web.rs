@@ -1,15 +1,12 @@
-//! The web as a pure function: its hosts, their addresses, and the answer to each request.
+//! A web: its options, its hosts and their addresses.
 //!
-//! **Invariant.** No state is kept for a page of an ordinary host. Each request computes the page
-//! from the seed, the number of the host and the number of the page.
+//! What lives here: [`Web`] and its [`Host`]s. What does not: the answer to a request (`answer.rs`).
+//!
+//! **Invariant.** No state is kept for a page of an ordinary host.
 
 use crate::{
-    Changes, Options, Reply, Request, SimwebError, Truth,
-    ordinary::Site,
-    portal,
-    random::{Random, key, text_key},
-    special::{self, Table, calendar},
-    truth,
+    Options, SimwebError,
+    special::{self, Table},
     words::TOPICS,
 };
 use std::{
@@ -19,9 +16,6 @@ use std::{
 
 /// The address of the dead host, where no server listens.
 const DEAD: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
-/// From this attempt on an answer is never one of the random errors.
-pub(crate) const ATTEMPTS_FAILING_MAX: u32 = 2;
-
 /// The purpose of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
@@ -211,31 +205,6 @@ impl Web {
         self.hosts.get(usize::try_from(number).ok()?)
     }
 
-    /// The answer to a request.
-    pub fn respond(&self, request: &Request<'_>) -> Reply {
-        let Some(host) = self.host(request.host) else { return Reply::status(421) };
-        let mut reply = match self.random_error(host, request) {
-            Some(error) => error,
-            None => self.answer(host, request),
-        };
-        reply.delay_ms += self.latency_ms(host, request);
-        reply
-    }
-
-    /// The result that a polite crawler must reach if it takes at most `pages_per_host_max` pages
-    /// of a host; 0 means no limit.
-    ///
-    /// The limit must be at least the number of pages of the portal. Otherwise a crawler cannot
-    /// find every host. The truth is as large as the web.
-    pub fn truth(&self, pages_per_host_max: u64) -> Truth {
-        truth::truth(self, pages_per_host_max)
-    }
-
-    /// The differences between an earlier edition of the same web and this one.
-    pub fn changes(&self, since: u32) -> Changes {
-        Changes::of(self, since)
-    }
-
     /// The addresses on which the server listens: those of all hosts except the dead one, and
     /// 127.0.0.1. On 127.0.0.1 every host answers to its name.
     pub fn addresses(&self) -> BTreeSet<Ipv4Addr> {
@@ -253,49 +222,6 @@ impl Web {
 
     pub(crate) fn table(&self, host: &Host) -> Option<&Table> {
         self.tables.get(&host.number)
-    }
-
-    /// An ordinary host's pages, or the mirror's.
-    pub(crate) fn site<'a>(&'a self, host: &'a Host) -> Site<'a> {
-        Site::new(self, host)
-    }
-
-    fn answer(&self, host: &Host, request: &Request<'_>) -> Reply {
-        match host.kind {
-            Kind::Portal => portal::answer(self, host, request),
-            Kind::Ordinary | Kind::Mirror => self.site(host).answer(request),
-            Kind::Calendar => calendar::answer(self, host, request),
-            Kind::Dead => Reply::silence(),
-            _ => match self.table(host) {
-                Some(table) => special::answer(self, host, table, request),
-                None => Reply::status(404),
-            },
-        }
-    }
-
-    fn random_error(&self, host: &Host, request: &Request<'_>) -> Option<Reply> {
-        let exempt = host.kind != Kind::Ordinary
-            || request.attempt >= ATTEMPTS_FAILING_MAX
-            || request.path == "/robots.txt";
-        if exempt || self.options.error_rate <= 0.0 {
-            return None;
-        }
-        let draw = Random::new(self.request_key(host, request) ^ 1).below(1 << 32);
-        let draw = u32::try_from(draw).expect("below 2^32");
-        let fails = f64::from(draw) < self.options.error_rate * f64::from(u32::MAX);
-        fails.then(|| Reply::status(503))
-    }
-
-    fn latency_ms(&self, host: &Host, request: &Request<'_>) -> u64 {
-        match self.options.latency_ms {
-            0 => 0,
-            mean => mean / 2 + Random::new(self.request_key(host, request)).below(mean + 1),
-        }
-    }
-
-    fn request_key(&self, host: &Host, request: &Request<'_>) -> u64 {
-        let path = text_key(request.path);
-        key(&[self.options.seed, u64::from(host.number), path, u64::from(request.attempt)])
     }
 }
 
