@@ -19,13 +19,12 @@ use crate::arena::{self, Arena, Codeword};
 use crate::keys::{self, KeyTable};
 use crate::lengths::{Columns, PerField};
 use crate::lexicon::{self, FILTER_MARK, TERM_BYTES_MAX};
-use crate::memo::{Probe, UNKNOWN, WordMemo};
+use crate::memo::{Occurrence, Probe, TOGETHER, UNKNOWN, WordMemo};
 use crate::paged::Paged;
 use crate::postings::StreamCodes;
 use crate::segment::{ListsWriter, SegmentMeta, SegmentWriter};
 use crate::sorting;
 use crate::strings::{self, Numbers, Strings};
-use crate::words::{self, Occurrence};
 use crate::{Field, IndexError};
 use std::ops::Range;
 
@@ -153,7 +152,7 @@ impl Batch {
     ) -> Result<(), IndexError> {
         self.push_terms()?;
         self.unknown.clear();
-        let mut found = [UNKNOWN; words::TOGETHER];
+        let mut found = [UNKNOWN; TOGETHER];
         self.memo.find_all(field, text, words, &mut found);
         for (&list, word) in found.iter().zip(words) {
             if list != UNKNOWN {
@@ -179,7 +178,7 @@ impl Batch {
         field: Field,
         text: &str,
         words: &[Occurrence],
-        found: &mut [u32; words::TOGETHER],
+        found: &mut [u32; TOGETHER],
     ) -> Result<(), IndexError> {
         let Batch { unknown, table, arena, lists, memo, .. } = self;
         unknown.prefetch(table, arena);

@@ -14,7 +14,6 @@
 
 use crate::Field;
 use crate::lines::{LINE_BYTES, Lines};
-use crate::words::{self, Occurrence};
 use std::ops::RangeInclusive;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -66,6 +65,18 @@ const LONG_LIST: usize = LINE_BYTES - 4;
 
 /// Marks an unknown list; no list begins at this address.
 pub(crate) const UNKNOWN: u32 = u32::MAX;
+
+/// Number of words processed together.
+pub(crate) const TOGETHER: usize = 64;
+
+/// A buffered word.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Occurrence {
+    pub(crate) probe: Probe,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) position: u32,
+}
 
 /// Where to look up a word.
 #[derive(Clone, Copy, Debug, Default)]
@@ -210,7 +221,7 @@ impl WordMemo {
         field: Field,
         text: &str,
         words: &[Occurrence],
-        found: &mut [u32; words::TOGETHER],
+        found: &mut [u32; TOGETHER],
     ) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("bmi1") {
@@ -225,7 +236,7 @@ impl WordMemo {
         field: Field,
         text: &str,
         words: &[Occurrence],
-        found: &mut [u32; words::TOGETHER],
+        found: &mut [u32; TOGETHER],
     ) {
         for (list, word) in found.iter_mut().zip(words) {
             let written = || &text[word.start..word.end];
@@ -241,7 +252,7 @@ impl WordMemo {
         field: Field,
         text: &str,
         words: &[Occurrence],
-        found: &mut [u32; words::TOGETHER],
+        found: &mut [u32; TOGETHER],
     ) {
         for (list, word) in found.iter_mut().zip(words) {
             let Probe { key, hash } = word.probe;
@@ -383,9 +394,9 @@ mod tests {
         let mut found = [0; 2];
         for (list, &(field, start, end)) in (0..).zip(&words) {
             for field in [field, Field::Title] {
-                let own = words[..=list as usize].iter().rev().take(words::TOGETHER);
+                let own = words[..=list as usize].iter().rev().take(TOGETHER);
                 let own: Vec<_> = own.map(|&(_, a, b)| occurrence(field, a, b)).collect();
-                let (mut plain, mut other) = ([7; words::TOGETHER], [7; words::TOGETHER]);
+                let (mut plain, mut other) = ([7; TOGETHER], [7; TOGETHER]);
                 memo.find_all_anyhow(field, &text, &own, &mut plain);
                 memo.find_all(field, &text, &own, &mut other);
                 assert_eq!(plain, other);

@@ -6,12 +6,9 @@
 //! **Invariant.** Occurrences reach the batch in the order in which they were pushed, all of them before a
 //! [`FieldWords`] is dropped.
 
-use crate::memo::{Probe, WordMemo};
+use crate::memo::{Occurrence, TOGETHER, WordMemo};
 use crate::{Field, IndexWriter};
 use std::ops::Range;
-
-/// Number of words processed together.
-pub(crate) const TOGETHER: usize = 64;
 
 /// Takes the words of a text, which is a field of the last added document: see [`IndexWriter::words`].
 pub struct FieldWords<'w, 't, T: FnMut(&str, &mut String)> {
@@ -21,15 +18,6 @@ pub struct FieldWords<'w, 't, T: FnMut(&str, &mut String)> {
     pub(crate) term: T,
     pub(crate) waiting: [Occurrence; TOGETHER],
     pub(crate) count: usize,
-}
-
-/// A buffered word.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Occurrence {
-    pub(crate) probe: Probe,
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    pub(crate) position: u32,
 }
 
 impl<T: FnMut(&str, &mut String)> FieldWords<'_, '_, T> {

@@ -19,12 +19,12 @@
 use crate::batch::Batch;
 use crate::disk::Disk;
 use crate::manifest::{Manifest, SEGMENTS_MAX, SOURCE_BYTES_MAX, TEMPORARY};
-use crate::memo::Probe;
+use crate::memo::{Occurrence, Probe, TOGETHER};
 use crate::policy::{self, MergePolicy};
 use crate::postings::StreamCodes;
 use crate::segment::{self, Segment, SegmentId, SegmentMeta, SegmentWriter};
 use crate::tombstones::{self, Bits};
-use crate::words::{self, FieldWords, Occurrence};
+use crate::words::FieldWords;
 use crate::{DocId, DocOrder, DocRecord, Field, IndexError, Slope, StreamCode};
 use std::fs::{self, File};
 use std::ops::Range;
@@ -261,7 +261,7 @@ impl IndexWriter {
         text: &'t str,
         term: T,
     ) -> FieldWords<'w, 't, T> {
-        let waiting = [Occurrence::default(); words::TOGETHER];
+        let waiting = [Occurrence::default(); TOGETHER];
         FieldWords { writer: self, field, text, term, waiting, count: 0 }
     }
 
