@@ -10,10 +10,10 @@
 //!
 //! **Invariant.** The width of a column is the least that holds its greatest number.
 
-use crate::disk::Disk;
-use crate::envelope::{FileWriter, Kind, Stamp};
-use crate::fixed;
-use crate::mapped::MappedFile;
+use crate::file::disk::Disk;
+use crate::file::envelope::{FileWriter, Kind, Stamp};
+use crate::file::fixed;
+use crate::file::mapped::MappedFile;
 use crate::{DocId, Field, IndexError};
 use std::path::Path;
 

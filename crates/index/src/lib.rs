@@ -43,37 +43,23 @@
 //! ```
 #![deny(unsafe_code)]
 
-mod arena;
-mod batch;
-mod blocks;
+mod build;
 mod ciff;
 mod cursor;
-mod disk;
-mod envelope;
 mod error;
-mod faults;
 mod field;
-mod fixed;
-mod keys;
+mod file;
 mod lengths;
 mod lexicon;
-mod lines;
 mod manifest;
-mod mapped;
-mod memo;
 mod order;
-mod paged;
-mod policy;
 mod postings;
 mod reader;
 mod record;
 mod segment;
-mod sorting;
-mod strings;
 mod tombstones;
-mod words;
-mod writer;
 
+pub use build::{Config, FieldWords, IndexWriter, MergePolicy, merge};
 pub use ciff::{CiffExport, CiffFile, CiffHeader, CiffImport, OpenBytes, export_ciff};
 pub use cursor::{DocId, DocIterator, END, Frequencies, Positions};
 pub use error::IndexError;
@@ -81,7 +67,6 @@ pub use field::Field;
 pub use lengths::{Lengths, Peaks};
 pub use lexicon::{FILTER_MARK, TERM_BYTES_MAX, Terms};
 pub use order::DocOrder;
-pub use policy::MergePolicy;
 pub use postings::{
     BLOCK, Bounds, Champion, Champions, DecodedBlock, DocSet, InvertedList, Maximum, Occurrences,
     Postings, Slope, StreamCode,
@@ -90,5 +75,3 @@ pub use reader::Index;
 pub use record::{DocRecord, RECORD_BYTES_MAX};
 pub use segment::{ListNumbers, Segment, Sizes};
 pub use tombstones::Deleted;
-pub use words::FieldWords;
-pub use writer::{Config, IndexWriter, merge};

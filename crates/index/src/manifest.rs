@@ -19,9 +19,9 @@
 //! **Invariant.** The file named `manifest` is complete, and every file that it names is on disk: the manifest is
 //! written last, under another name, synced, and renamed.
 
-use crate::disk::Disk;
-use crate::envelope::{FileWriter, Kind, Stamp};
-use crate::mapped::MappedFile;
+use crate::file::disk::Disk;
+use crate::file::envelope::{FileWriter, Kind, Stamp};
+use crate::file::mapped::MappedFile;
 use crate::postings::StreamCodes;
 use crate::segment::{SegmentId, SegmentMeta};
 use crate::tombstones::TombstonesMeta;

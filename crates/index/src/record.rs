@@ -10,9 +10,9 @@
 //!
 //! with all other numbers in [`codes::vbyte`]. Reading a record decompresses one block.
 
-use crate::blocks::{Blocks, BlocksWriter};
-use crate::envelope::{FileWriter, Stamp};
-use crate::mapped::MappedFile;
+use crate::file::blocks::{Blocks, BlocksWriter};
+use crate::file::envelope::{FileWriter, Stamp};
+use crate::file::mapped::MappedFile;
 use crate::{DocId, IndexError};
 use codes::vbyte;
 use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};

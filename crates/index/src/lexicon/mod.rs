@@ -48,9 +48,10 @@ pub use key::FILTER_MARK;
 pub(crate) use key::{Key, beginning, is_filter, set_key};
 pub(crate) use writer::LexiconWriter;
 
-use crate::mapped::MappedFile;
+use crate::file::fixed;
+use crate::file::mapped::MappedFile;
 use crate::postings::List;
-use crate::{Field, IndexError, fixed};
+use crate::{Field, IndexError};
 use block::Block;
 use codes::symbols::Needle;
 use codes::vbyte;

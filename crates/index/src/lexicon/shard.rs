@@ -9,8 +9,9 @@
 use super::block::{self, Broken};
 use super::key::{Ascending, Prefix, beginning, long_beginning};
 use super::{BLOCK_KEYS, SHARD_KEYS, read_bytes};
-use crate::mapped::MappedFile;
-use crate::{IndexError, fixed};
+use crate::IndexError;
+use crate::file::fixed;
+use crate::file::mapped::MappedFile;
 use codes::function::{BUCKET_KEYS, OrderedFunction, Probe};
 use codes::symbols::{Needle, SymbolTable};
 use codes::vbyte;

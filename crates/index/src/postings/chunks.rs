@@ -15,7 +15,7 @@
 //! Reference: I. H. Witten, A. Moffat, T. C. Bell, *Managing Gigabytes*, 1999, section 3.3.
 
 use super::code::{BLOCK, Coder, StreamCode};
-use crate::fixed;
+use crate::file::fixed;
 use codes::{rice, vbyte};
 use std::ops::Range;
 

@@ -12,7 +12,8 @@ use super::{
     Bounds, Champions, Extents, List, Skips, StreamCode, StreamCodes, first_width, has_freqs,
     is_short,
 };
-use crate::{DocId, Lengths, fixed};
+use crate::file::fixed;
+use crate::{DocId, Lengths};
 use codes::{gaps, pfor, unary_block};
 use std::ops::Range;
 

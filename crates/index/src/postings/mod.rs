@@ -43,7 +43,8 @@ pub use maxima::{Maximum, Slope};
 pub(crate) use skips::{Skips, Widths};
 pub(crate) use writer::PostingsWriter;
 
-use crate::{DocId, DocIterator, END, Frequencies, Positions, fixed};
+use crate::file::fixed;
+use crate::{DocId, DocIterator, END, Frequencies, Positions};
 
 /// The codes of the three streams of numbers; `None` if there are no positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

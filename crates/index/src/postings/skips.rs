@@ -18,7 +18,7 @@
 
 use super::champions::{self, Champions};
 use super::{BLOCK, Extents, Maximum};
-use crate::fixed;
+use crate::file::fixed;
 
 /// The entry of a full block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

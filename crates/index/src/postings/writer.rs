@@ -10,9 +10,10 @@ use super::code::{BLOCK, Coder};
 use super::maxima::{Maximum, Norm};
 use super::skips::{self, Skip, Widths};
 use super::{Extent, Extents, List, StreamCodes};
-use crate::disk::Disk;
-use crate::envelope::{FileWriter, Kind, Stamp};
-use crate::{IndexError, fixed};
+use crate::IndexError;
+use crate::file::disk::Disk;
+use crate::file::envelope::{FileWriter, Kind, Stamp};
+use crate::file::fixed;
 use std::path::Path;
 
 /// The four streams of a segment, open for writing.

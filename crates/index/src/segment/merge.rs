@@ -268,8 +268,8 @@ impl Eq for Source<'_> {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::Disk;
-    use crate::envelope::HEADER_BYTES;
+    use crate::file::disk::Disk;
+    use crate::file::envelope::HEADER_BYTES;
     use crate::segment::SegmentId;
     use crate::{Config, DocRecord, Index, IndexWriter, MergePolicy, Slope};
     use std::fs::{self, File};

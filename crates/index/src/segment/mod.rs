@@ -19,11 +19,11 @@ pub use numbers::ListNumbers;
 pub(crate) use permute::permute;
 pub(crate) use writer::{ListsWriter, SegmentWriter};
 
-use crate::disk::Disk;
-use crate::envelope::{Kind, Stamp};
+use crate::file::disk::Disk;
+use crate::file::envelope::{Kind, Stamp};
+use crate::file::mapped::MappedFile;
 use crate::lengths::{LengthsFile, PerField};
 use crate::lexicon::{Key, Lexicon};
-use crate::mapped::MappedFile;
 use crate::postings::{
     Extent, InvertedList, List, Norm, Skips, Slope, StreamCodes, Streams, Widths,
 };

@@ -150,8 +150,8 @@ impl List {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::Disk;
-    use crate::envelope::Kind;
+    use crate::file::disk::Disk;
+    use crate::file::envelope::Kind;
     use crate::segment::{SegmentId, forward};
     use crate::{Config, DocRecord, Index, IndexWriter, Slope};
     use std::fs::{self, File};

@@ -6,9 +6,9 @@
 //! disk.
 
 use super::Segment;
+use crate::file::mapped::MappedFile;
 use crate::lengths::PerField;
 use crate::lexicon::{self, Entries};
-use crate::mapped::MappedFile;
 use crate::postings::{BLOCK, Contest, Extents, Postings};
 use crate::{DocId, DocIterator, END, Field, Frequencies, IndexError, Maximum, Positions};
 use codes::symbols::Needle;

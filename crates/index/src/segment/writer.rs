@@ -4,8 +4,8 @@
 //! They do not depend on how the documents were collected.
 
 use super::{SegmentId, SegmentMeta};
-use crate::disk::Disk;
-use crate::envelope::{FileWriter, Kind, Stamp};
+use crate::file::disk::Disk;
+use crate::file::envelope::{FileWriter, Kind, Stamp};
 use crate::lengths::{self, Columns, PerField};
 use crate::lexicon::LexiconWriter;
 use crate::postings::{Norm, PostingsWriter, StreamCodes};

@@ -6,9 +6,9 @@
 //!
 //! **Invariant.** Keys are ordered by their bytes, and no two are equal. Sorting allocates only its result.
 
-use crate::arena::Arena;
+use crate::build::arena::Arena;
+use crate::build::paged::Paged;
 use crate::lexicon;
-use crate::paged::Paged;
 
 /// Prefetch distance in keys.
 const AHEAD: usize = 32;

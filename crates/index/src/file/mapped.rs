@@ -23,8 +23,8 @@
 //! may return unverified bytes after the requested ones; its caller masks them.
 
 use crate::IndexError;
-use crate::envelope::{CHUNK_BYTES, HEADER_BYTES, Kind, MAGIC, Stamp, TAIL_BYTES, VERSION};
-use crate::faults::Watched;
+use crate::file::envelope::{CHUNK_BYTES, HEADER_BYTES, Kind, MAGIC, Stamp, TAIL_BYTES, VERSION};
+use crate::file::faults::Watched;
 use codes::prefetch::prefetch;
 use memmap2::Mmap;
 use std::fs::{self, File, Metadata};

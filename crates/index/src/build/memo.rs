@@ -13,7 +13,7 @@
 //! **Invariant.** A lookup returns a list only if it was stored for exactly that word in that field.
 
 use crate::Field;
-use crate::lines::{LINE_BYTES, Lines};
+use crate::build::lines::{LINE_BYTES, Lines};
 use std::ops::RangeInclusive;
 use xxhash_rust::xxh3::xxh3_64;
 

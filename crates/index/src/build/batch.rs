@@ -15,16 +15,16 @@
 //!
 //! **Invariant.** [`Batch::memory_bytes`] bounds the memory of the batch, both before and while it is written.
 
-use crate::arena::{self, Arena, Codeword};
-use crate::keys::{self, KeyTable};
+use crate::build::arena::{self, Arena, Codeword};
+use crate::build::keys::{self, KeyTable};
+use crate::build::memo::{Occurrence, Probe, TOGETHER, UNKNOWN, WordMemo};
+use crate::build::paged::Paged;
+use crate::build::sorting;
+use crate::build::strings::{self, Numbers, Strings};
 use crate::lengths::{Columns, PerField};
 use crate::lexicon::{self, FILTER_MARK, TERM_BYTES_MAX};
-use crate::memo::{Occurrence, Probe, TOGETHER, UNKNOWN, WordMemo};
-use crate::paged::Paged;
 use crate::postings::StreamCodes;
 use crate::segment::{ListsWriter, SegmentMeta, SegmentWriter};
-use crate::sorting;
-use crate::strings::{self, Numbers, Strings};
 use crate::{Field, IndexError};
 use std::ops::Range;
 

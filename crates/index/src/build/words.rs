@@ -6,7 +6,7 @@
 //! **Invariant.** Occurrences reach the batch in the order in which they were pushed, all of them before a
 //! [`FieldWords`] is dropped.
 
-use crate::memo::{Occurrence, TOGETHER, WordMemo};
+use crate::build::memo::{Occurrence, TOGETHER, WordMemo};
 use crate::{Field, IndexWriter};
 use std::ops::Range;
 

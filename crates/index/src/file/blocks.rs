@@ -12,9 +12,9 @@
 //! an error.
 
 use crate::IndexError;
-use crate::envelope::{FileWriter, Stamp};
-use crate::fixed;
-use crate::mapped::MappedFile;
+use crate::file::envelope::{FileWriter, Stamp};
+use crate::file::fixed;
+use crate::file::mapped::MappedFile;
 use std::ops::Range;
 
 const TRAILER_BYTES: usize = 16;

@@ -14,7 +14,7 @@
 //! or additional byte is detected.
 
 use crate::IndexError;
-use crate::disk::Disk;
+use crate::file::disk::Disk;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 

@@ -9,7 +9,7 @@
 //!
 //! On corrupt bytes, decoding does not panic.
 
-use crate::arena;
+use crate::build::arena;
 
 /// Largest number of bytes, and of numbers, decoded at a time.
 pub(crate) const STEP: usize = 64;

@@ -16,15 +16,15 @@
 //! else the next writer does, together with files that only the previous generation named. Readers of that have
 //! their files mapped.
 
-use crate::batch::Batch;
-use crate::disk::Disk;
+use crate::build::batch::Batch;
+use crate::build::memo::{Occurrence, Probe, TOGETHER};
+use crate::build::policy::{self, MergePolicy};
+use crate::build::words::FieldWords;
+use crate::file::disk::Disk;
 use crate::manifest::{Manifest, SEGMENTS_MAX, SOURCE_BYTES_MAX, TEMPORARY};
-use crate::memo::{Occurrence, Probe, TOGETHER};
-use crate::policy::{self, MergePolicy};
 use crate::postings::StreamCodes;
 use crate::segment::{self, Segment, SegmentId, SegmentMeta, SegmentWriter};
 use crate::tombstones::{self, Bits};
-use crate::words::FieldWords;
 use crate::{DocId, DocOrder, DocRecord, Field, IndexError, Slope, StreamCode};
 use std::fs::{self, File};
 use std::ops::Range;

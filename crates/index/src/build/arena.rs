@@ -14,7 +14,7 @@
 //! **Invariant.** [`Arena::memory_bytes`] counts heads, keys and strings, including the free bytes of their last
 //! slices. A page is allocated as a whole, and freed only with the arena.
 
-use crate::lines;
+use crate::build::lines;
 use codes::prefetch::prefetch;
 use memmap2::MmapMut;
 

@@ -1,0 +1,20 @@
+//! From documents and their terms to the segments of an index.
+//!
+//! What lives here: [`IndexWriter`], the batch of postings in memory that it fills, and the merging of segments. What
+//! does not: how a segment is written (`segment/`).
+
+mod arena;
+mod batch;
+mod keys;
+mod lines;
+mod memo;
+mod paged;
+mod policy;
+mod sorting;
+mod strings;
+mod words;
+mod writer;
+
+pub use policy::MergePolicy;
+pub use words::FieldWords;
+pub use writer::{Config, IndexWriter, merge};
