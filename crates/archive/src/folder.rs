@@ -12,9 +12,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use crate::cdx;
-use crate::compression::READ;
+use crate::cdx::lookup::Lookups;
 use crate::disk::System;
-use crate::lookup::Lookups;
+use crate::warc::compression::READ;
 use crate::{ArchiveError, CdxLine, Limits, Location, Record, WarcReader, surt};
 
 /// An archive folder, with the WARC files it had when it was opened.

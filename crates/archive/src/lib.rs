@@ -18,35 +18,22 @@
 //! (zstd); `docs/formats/archive.md`.
 #![forbid(unsafe_code)]
 
-mod body;
 mod cdx;
 mod check;
-mod coding;
-mod compression;
 mod date;
 mod digest;
 mod disk;
 mod error;
 mod fields;
 mod folder;
-mod gzip;
 mod http;
-mod lines;
-mod lookup;
-mod reader;
 mod record;
 mod repair;
-mod source;
-mod stream;
 mod surt;
-mod unpacked;
-mod writer;
-mod zstd;
+mod warc;
 
-pub use body::body_reader;
 pub use cdx::CdxLine;
 pub use check::{CdxState, CdxSum};
-pub use compression::Compression;
 pub use date::{date_text, exact_date_text, parse as parse_date};
 pub use digest::sha1 as payload_digest;
 pub use disk::is_exhausted;
@@ -54,11 +41,10 @@ pub use error::ArchiveError;
 pub use fields::{parse_warc_fields, warc_fields};
 pub use folder::{Archive, Records, is_warc_name};
 pub use http::{
-    HttpResponse, UNDONE_TRANSFER_ENCODING, http_block, http_field, http_response, parse_http,
+    HttpResponse, UNDONE_TRANSFER_ENCODING, body_reader, http_block, http_field, http_response,
+    parse_http,
 };
-pub use reader::WarcReader;
 pub use record::{Kind, Limits, Location, Record};
 pub use repair::{Repair, repair, repair_from};
 pub use surt::surt;
-pub use unpacked::Unpacked;
-pub use writer::{Draft, WarcWriter, WriterOptions, is_own_name};
+pub use warc::{Compression, Draft, Unpacked, WarcReader, WarcWriter, WriterOptions, is_own_name};

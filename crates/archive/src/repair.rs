@@ -15,7 +15,7 @@ use std::path::Path;
 use crate::cdx::{self, CdxFile};
 use crate::disk::System;
 use crate::folder::warc_files;
-use crate::writer::number_of;
+use crate::warc::writer::number_of;
 use crate::{Archive, ArchiveError, Limits, Location, WarcReader};
 
 /// Minimum number of trailing zeros that are not part of a record. A gzip member ends with its length, whose upper

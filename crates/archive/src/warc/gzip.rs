@@ -14,8 +14,8 @@ use std::io::Read;
 use flate2::{Compress, Decompress, FlushCompress, FlushDecompress, Status};
 
 use crate::ArchiveError;
-use crate::source::Source;
-use crate::stream::Step;
+use crate::warc::source::Source;
+use crate::warc::stream::Step;
 
 /// No time, no name, no system: equal records give equal bytes.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];

@@ -14,9 +14,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::cdx::Extent;
-use crate::compression::{Packer, WRITTEN};
+use crate::cdx::lines::{LINES_BYTES_MAX, Lines};
 use crate::disk::{Disk, System};
-use crate::lines::{LINES_BYTES_MAX, Lines};
+use crate::warc::compression::{Packer, WRITTEN};
 use crate::{
     ArchiveError, CdxLine, Compression, Kind, Limits, Location, cdx, date, digest, fields, http,
 };

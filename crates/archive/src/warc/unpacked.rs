@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use crate::ArchiveError;
-use crate::stream::Stream;
+use crate::warc::stream::Stream;
 
 /// The bytes of a file after decompression. It is buffered.
 pub struct Unpacked {

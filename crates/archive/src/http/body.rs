@@ -11,7 +11,8 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
-use crate::{ArchiveError, HttpResponse, coding, parse_http};
+use crate::http::coding;
+use crate::{ArchiveError, HttpResponse, parse_http};
 
 /// The most bytes that a body without a header of its own is tried for.
 const TRIED_BYTES_MAX: u64 = 16 << 20;

@@ -9,10 +9,15 @@
 //!
 //! Reference: RFC 9112; WARC 1.1, section 6.3.2 and annex C.
 
+mod body;
+mod coding;
+
 use std::borrow::Cow;
 
-use crate::coding::{self, Decoded};
+use self::coding::Decoded;
 use crate::{ArchiveError, Kind, Record, digest, fields};
+
+pub use body::body_reader;
 
 /// The largest header of an HTTP message that is taken for one.
 const HEADER_BYTES_MAX: usize = 256 << 10;

@@ -18,8 +18,8 @@ use std::path::Path;
 
 mod behind;
 
-use crate::stream::Stream;
 use crate::surt::upper_case_escapes;
+use crate::warc::stream::Stream;
 use crate::{ArchiveError, Kind, Limits, Location, Record, date, digest, fields, http};
 
 /// The most line breaks accepted between two records.

@@ -24,6 +24,9 @@
 //! **Invariant.** A CDXJ file appears under its name whole or not at all. It can be deleted at any time. It is
 //! rebuilt if it does not fit its WARC file.
 
+pub(crate) mod lines;
+pub(crate) mod lookup;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs::{self, File};
@@ -34,8 +37,8 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cdx::lines::{Lines, WRITE_BYTES};
 use crate::disk::{Disk, System};
-use crate::lines::{Lines, WRITE_BYTES};
 use crate::surt::upper_case_escapes;
 use crate::{ArchiveError, Kind, Limits, Location, Record, WarcReader, date, digest, http, surt};
 

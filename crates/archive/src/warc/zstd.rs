@@ -18,8 +18,8 @@ use zstd_safe::{
 };
 
 use crate::ArchiveError;
-use crate::source::Source;
-use crate::stream::Step;
+use crate::warc::source::Source;
+use crate::warc::stream::Step;
 
 pub(crate) const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Magic number of the skippable frame that holds the dictionary.

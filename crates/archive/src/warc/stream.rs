@@ -12,10 +12,11 @@
 use std::io::{Read, Seek};
 use std::path::Path;
 
-use crate::gzip::Inflater;
-use crate::source::Source;
-use crate::zstd::Decompressor;
-use crate::{ArchiveError, gzip, zstd};
+use crate::ArchiveError;
+use crate::warc::gzip::Inflater;
+use crate::warc::source::Source;
+use crate::warc::zstd::Decompressor;
+use crate::warc::{gzip, zstd};
 
 const BUFFER_BYTES: usize = 64 << 10;
 /// Deflate makes at most 1032 bytes of one, so only zstd meets this limit.

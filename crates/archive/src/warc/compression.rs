@@ -5,8 +5,8 @@
 //!
 //! **Invariant.** A record is compressed by itself: what it becomes does not depend on those before it.
 
-use crate::gzip::Deflater;
-use crate::zstd;
+use crate::warc::gzip::Deflater;
+use crate::warc::zstd;
 
 /// A buffer that has become larger is given back.
 const KEPT_BYTES_MAX: usize = 8 << 20;

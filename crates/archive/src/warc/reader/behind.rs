@@ -13,7 +13,8 @@
 use std::io::{Read, Seek};
 
 use super::{Next, WarcReader};
-use crate::{ArchiveError, gzip, zstd};
+use crate::ArchiveError;
+use crate::warc::{gzip, zstd};
 
 /// All searches together read at most this multiple of the bytes of the file …
 const READ_TIMES_MAX: u64 = 16;
