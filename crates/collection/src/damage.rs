@@ -55,7 +55,9 @@ pub fn set_aside_damaged_ranks(
 ) -> Result<Vec<(CollectionError, PathBuf)>, CollectionError> {
     let mut found = Vec::new();
     for vector in imported_vectors(collection)? {
-        if let Err(fault @ CollectionError::Damaged { .. }) = read_imported(collection, vector.name()) {
+        if let Err(fault @ CollectionError::Damaged { .. }) =
+            read_imported(collection, vector.name())
+        {
             let path = collection.imported_ranks_file(vector.name());
             let aside = path.with_added_extension("damaged");
             fs::rename(&path, &aside).map_err(CollectionError::io(&path))?;
