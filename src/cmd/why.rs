@@ -1,14 +1,23 @@
 //! `crivello why`: everything the collection knows about one URL.
 //!
-//! What lives here: the questions, and which answer is the verdict. `why/captures.rs` is what was visited, `why/bar.rs`
-//! what keeps every crawl from asking for a URL, `why/found.rs` where the URL was found, `why/robots.rs` what robots.txt says of it, `why/limit.rs` which
-//! limit dropped it, `why/last.rs` what keeps one waiting that nothing refuses now, `why/cut.rs` what of it was not
-//! read, `why/sitemap.rs` who calls a page a sitemap, `why/print.rs` how all that is told. What does not: the rules of a crawl and how records are read (`crawl`).
+//! What lives here: the facts about the URL, and the choice of the verdict. What does not: the rules of a crawl and the
+//! format of records (`crawl`).
 //!
-//! **Invariant.** The verdict is the first thing that holds, in the order in which a crawl decides:
-//! fetched, imported, never seen, refused, given up, its host another agent's, forbidden, not to be followed, dropped by a
-//! limit; and only of what nothing of that bars: its host set aside or not reached, failed, waiting. A URL is its scheme, too: http and https are two. A URL
-//! that a crawl spells otherwise is answered for as the crawl spells it.
+//! | module | subject |
+//! |---|---|
+//! | `captures.rs` | visits |
+//! | `bar.rs` | reasons why no crawl fetches a URL |
+//! | `found.rs` | pages and sitemaps that name it |
+//! | `robots.rs` | robots.txt |
+//! | `limit.rs` | limits that dropped it |
+//! | `last.rs` | settings of the last crawl |
+//! | `cut.rs` | parts of a page that are not read |
+//! | `sitemap.rs` | names as a sitemap |
+//! | `print.rs` | text output |
+//!
+//! **Invariant.** The verdict is the first that applies, in the order in which a crawl decides: fetched, imported, never
+//! seen, refused, given up, left to another agent, forbidden, not followed, dropped. If none of these applies: host set
+//! aside or unreachable, failed, waiting. `http` and `https` are two URLs. `normalise` applies first.
 
 mod bar;
 mod captures;
@@ -46,149 +55,149 @@ use limit::Limits;
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  crivello why https://example.org/private/ --dir my-web")]
 pub(crate) struct Args {
-    /// The URL
+    /// The URL to explain
     url: String,
 }
 
 /// The answer.
 #[derive(Default, Serialize)]
 struct Why {
-    /// As it was asked for.
+    /// The URL as the user wrote it.
     url: String,
-    /// In one sentence.
+    /// The result in one sentence.
     verdict: String,
-    /// Whether a crawl began with it.
+    /// Whether it is a seed.
     seed: bool,
     /// Whether another agent found it.
     inbox: bool,
-    /// How many redirects led to it then.
+    /// Redirects between a link and the URL that the other agent found.
     #[serde(skip)]
     inbox_hops: Option<u8>,
-    /// Why a crawl would not take it.
+    /// Why the rules of the crawl refuse it.
     refused: Option<String>,
-    /// The URL it is visited under, if another: then that is what everything else is about.
+    /// The normalised URL, if it differs. Then all other fields are about that URL.
     visited_as: Option<String>,
-    /// The rules of `normalise` that make it that.
+    /// The rules of `normalise` that changed the URL.
     normalised_by: Vec<&'static str>,
-    /// Who writes to the collection while the question is answered.
+    /// The command that is writing to the collection.
     running: Option<Writer>,
-    /// What robots.txt of its host says.
+    /// The rule of robots.txt for it.
     robots: Option<String>,
-    /// Whether that is a no.
+    /// Whether robots.txt forbids it.
     forbidden: bool,
-    /// Why it cannot be had, or that it is lost, which forbids everything until it is there.
+    /// Why robots.txt is missing or lost. Until it is fetched, nothing else of the host is.
     unheard: Option<String>,
-    /// What cannot be told, since its robots.txt cannot be read.
+    /// Set if the record of robots.txt cannot be read.
     unread: Option<String>,
-    /// Why its host was set aside when the last crawl ended.
+    /// Set if its host was set aside when the last crawl ended.
     aside: Option<AsideHost>,
-    /// Why it was not left to another agent, whose host it is: every way to it is too long.
+    /// Why it was dropped and not left to the other agent: every way to it is too long.
     #[serde(skip)]
     far: Option<String>,
-    /// The agent that crawls its host, if another.
+    /// The agent that crawls its host, if not this one.
     agent: Option<u16>,
     /// Every visit, oldest first.
     captures: Vec<Capture>,
-    /// Its visits that went with archive files, oldest first.
+    /// Visits whose archive file is missing or truncated, oldest first.
     gone: Vec<Gone>,
-    /// Why no crawl asks for it, if none does; looked for where no answer stands.
+    /// Why no crawl fetches it. Computed only if there is no valid answer.
     #[serde(skip)]
     bar: Option<Bar>,
-    /// Who asks for it again, if the last was in vain or is missing, or a recrawl is not over.
+    /// Which crawl fetches it again: after a failure or a loss, or in an unfinished recrawl.
     #[serde(skip)]
     next: Option<Next>,
-    /// Before which moment its host does not want to be asked, in seconds since 1970, if that is to come.
+    /// End of the wait that its host requested (Retry-After), in seconds since 1970, if in the future.
     not_before_s: Option<i64>,
-    /// Where a page that stands is to whoever searches.
+    /// Whether search finds the page, in words.
     #[serde(skip)]
     place: String,
-    /// What keeps the newest page out of the index.
+    /// Why the newest page is not indexed.
     #[serde(skip)]
     kept_out: Option<&'static str>,
     /// Which limits cut the newest page.
     cuts: Vec<String>,
-    /// What the newest capture is.
+    /// The kind of the newest capture: a page, a redirect or neither.
     standing: Option<String>,
-    /// Which page represents it, if another does.
+    /// The page of which it is a duplicate.
     folded_behind: Option<String>,
-    /// How similar the texts of the two are, dates left out, from 0 to 1.
+    /// Similarity of the two texts without dates, from 0 to 1.
     similarity: Option<f64>,
-    /// Which address it names as its canonical one.
+    /// Its canonical URL, as the page names it.
     canonical: Option<String>,
-    /// Pages that stand behind it.
+    /// Pages that are duplicates of it.
     copies: Vec<String>,
-    /// Who says of a page that it is a sitemap, so that a recrawl asks for it as one: the URL of a robots.txt or an index,
-    /// or `seeds`.
+    /// The source that names this page as a sitemap: the URL of a robots.txt or sitemap index, or `seeds`. A recrawl
+    /// fetches it as a sitemap.
     named_as_sitemap_by: Option<String>,
-    /// Where it was found, the first of them.
+    /// Places where it was found, at most [`found::FOUND_MAX`].
     found_on: Vec<Found>,
 }
 
-/// A visit of which only is left that there was one.
+/// A visit whose record is lost.
 #[derive(Serialize)]
 struct Gone {
     date_s: i64,
     status: Option<u16>,
-    /// The archive file that had it.
+    /// The archive file of the record.
     file: String,
     #[serde(skip)]
     date_us: u32,
-    /// Whether it told what the URL is.
+    /// Whether it was a conclusive answer.
     #[serde(skip)]
     is_answer: bool,
-    /// Whether that is there, and has become shorter.
+    /// Whether the file is truncated; otherwise it is missing.
     shortened: bool,
     #[serde(skip)]
     fate: &'static str,
 }
 
-/// Who says so if it was given as one.
+/// The source of a sitemap that the user gave.
 const SEEDS: &str = "seeds";
 
 impl Why {
-    /// Whether anything names it.
+    /// Returns whether a seed, an inbox or a page names it.
     fn is_named(&self) -> bool {
         self.seed || self.inbox || !self.found_on.is_empty()
     }
 
-    /// Whether neither a visit nor a mention is known.
+    /// Returns whether no visit and no mention is known.
     fn is_unseen(&self) -> bool {
         !self.is_named() && self.captures.is_empty() && self.gone.is_empty()
     }
 
-    /// The answer that went with a file, if no other stands: or else what else did, if nothing is left.
+    /// Returns the last lost answer, if no valid answer is left. If no capture is left either, any lost visit counts.
     fn lost(&self) -> Option<&Gone> {
         let answer = self.gone.iter().rfind(|gone| gone.is_answer);
         let lost = answer.or_else(|| self.gone.last().filter(|_| self.captures.is_empty()));
         lost.filter(|_| !captures::has_standing(&self.captures))
     }
 
-    /// Where a page that stands is to whoever searches.
+    /// Says whether search finds the page.
     fn place_in_index(&self, has_index: bool) -> String {
         let is_page = self.standing.as_ref().is_some_and(|standing| standing.starts_with("a page"));
         match (self.kept_out, &self.folded_behind) {
-            (Some(why), _) => format!("but not in the index, since {why}"),
-            (None, _) if !has_index => "and there is no index yet".to_owned(),
-            (None, _) if !is_page => "but not in the index yet".to_owned(),
-            (None, Some(head)) => format!("and {head} stands for it in the index"),
-            (None, None) => "also in the index".to_owned(),
+            (Some(why), _) => format!("not in the index: {why}"),
+            (None, _) if !has_index => "there is no index yet".to_owned(),
+            (None, _) if !is_page => "not in the index yet".to_owned(),
+            (None, Some(head)) => format!("{head} represents it in the index"),
+            (None, None) => "in the index".to_owned(),
         }
     }
 
-    /// Whether a crawl runs while the question is answered.
+    /// Returns whether a crawl is running.
     fn is_crawling(&self) -> bool {
         self.running
             .as_ref()
             .is_some_and(|writer| matches!(writer.command.as_str(), "crawl" | "up"))
     }
 
-    /// Whether it was asked for, or is named, as a sitemap.
+    /// Returns whether it was fetched, or is named, as a sitemap.
     fn is_sitemap(&self) -> bool {
         self.captures.iter().any(|capture| capture.purpose == Some(Purpose::Sitemap))
             || self.found_on.iter().any(|found| found.how.is_of_sitemap())
     }
 
-    /// Why these rules refuse `url`, for what it was asked for; `None` if they do not.
+    /// Returns why `rules` refuse `url` as a page or sitemap; `None` if they allow it.
     fn refusal(&self, url: &Url, rules: &Rules) -> Option<String> {
         let verdict = if self.is_sitemap() {
             rules.check_sitemap(url)
@@ -248,8 +257,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     Ok(if unknown { Exit::NothingFound } else { Exit::Done })
 }
 
-/// The URL under which a crawl visits `asked`: what `normalise` makes of it, unless it is visited as it is spelt,
-/// as sitemaps are, and what a redirect insists on.
+/// Returns the URL that a crawl visits for `asked`: the normalised one. Sitemaps, targets of redirects and URLs with
+/// captures keep their spelling.
 fn visited(
     asked: &Url,
     archive: &Archive,
@@ -266,7 +275,7 @@ fn visited(
     Ok(if is_kept { asked.clone() } else { visited })
 }
 
-/// The visits, and robots.txt.
+/// Adds the visits and robots.txt.
 fn ask_archive(
     why: &mut Why,
     url: &Url,
@@ -301,9 +310,9 @@ fn ask_archive(
     Ok(())
 }
 
-/// What a crawl of this configuration would say to it.
+/// Adds the seeds, the inbox and the rules of the present configuration.
 fn ask_rules(why: &mut Why, url: &Url, collection: &Collection, config: &Config) -> Result<()> {
-    // Without them nobody knows what a crawl would say.
+    // The rules depend on the seeds.
     crawl::check_seeds(&collection.frontier_dir())?;
     let seeds = crawl::read_seeds(&collection.frontier_dir())?;
     why.seed = seeds.contains(url);
@@ -317,7 +326,7 @@ fn ask_rules(why: &mut Why, url: &Url, collection: &Collection, config: &Config)
     Ok(())
 }
 
-/// Who says of a page that it is a sitemap.
+/// Adds the source that names a page as a sitemap.
 fn ask_sitemaps(
     why: &mut Why,
     url: &Url,
@@ -337,7 +346,7 @@ fn ask_sitemaps(
     Ok(())
 }
 
-/// Why no crawl asks for it, where no answer stands.
+/// Returns why no crawl fetches it, if there is no valid answer.
 fn barring(bars: &Bars<'_>) -> Result<Option<Bar>> {
     let why = bars.why;
     if captures::has_standing(&why.captures) || why.is_unseen() {
@@ -346,8 +355,7 @@ fn barring(bars: &Bars<'_>) -> Result<Option<Bar>> {
     bars.found()
 }
 
-/// Who asks for it again: what was visited in vain, what the archive has lost, and what a recrawl that is not over is yet
-/// to ask for.
+/// Returns which crawl fetches it again: after a failed visit, if the archive lost it, or in an unfinished recrawl.
 fn next(bars: &Bars<'_>) -> Result<Option<Next>> {
     let Bars { why, url, collection, archive, config, .. } = *bars;
     let nobody = |bar: Bar| Next::Nobody(bar.reason());
@@ -391,7 +399,7 @@ fn next(bars: &Bars<'_>) -> Result<Option<Next>> {
         return Ok(Some(bars.known(true)?.map_or(next, nobody)));
     }
     let Some(bar) = bars.found()? else { return Ok(Some(next)) };
-    // A recrawl needs nothing that leads to it.
+    // A recrawl needs no link to it.
     let is_open = is_asked()? && bars.known(true)?.is_none();
     Ok(Some(match bar {
         _ if is_open => Next::Open,
@@ -404,38 +412,38 @@ fn is_robots(url: &Url) -> bool {
     url.path() == "/robots.txt" && url.query().is_none()
 }
 
-/// What the last crawl said of its host when it ended.
+/// Adds the state of its host at the end of the last crawl.
 fn ask_report(why: &mut Why, url: &Url, report: &Report) {
     let host = url.origin().ascii_serialization();
-    // A crawl that runs tries the others again.
+    // A running crawl retries the other hosts.
     let still_holds = |aside: &AsideHost| aside.refused || aside.until_s.is_some();
     let mut asides = report.aside.iter().filter(|aside| aside.host == host);
     why.aside = asides.find(|aside| !why.is_crawling() || still_holds(aside)).cloned();
 }
 
-/// Until when its host wants to be left alone, which every crawl does.
+/// Adds the end of the wait that its host requested.
 fn ask_host(why: &mut Why, url: &Url, collection: &Collection, archive: &Archive) -> Result<()> {
     let by_host = Told::host_not_before_s(archive, &collection.frontier_dir(), url.as_str())?;
-    // A crawl that runs may have asked for others since, and keeps the page waiting all the same.
+    // A running crawl may have fetched other pages of the host since; this page still waits.
     let by_page = captures::not_before_s(&why.captures).filter(|_| why.is_crawling());
     let now_s = SystemClock::new().unix_s();
     why.not_before_s = by_host.max(by_page).filter(|&until_s| until_s > now_s);
     Ok(())
 }
 
-/// Whether there is an index; one that is damaged is one.
+/// Returns whether there is an index, damaged or not.
 fn has_index(collection: &Collection) -> bool {
     let index = Index::open(&collection.index_dir());
     !matches!(index, Err(IndexError::NotAnIndex { .. } | IndexError::Version { .. }))
 }
 
-/// The page table and the duplicates.
+/// Adds the page table's row and the duplicates.
 fn ask_pages(why: &mut Why, url: &Url, collection: &Collection) -> Result<()> {
     let Some(table) = PageTable::open_current(&collection.pages_dir())? else { return Ok(()) };
     let directory = table.directory();
     let entries = directory.entries();
     if let Some(place) = directory.find(url.as_str()) {
-        let noindex = if entries[place].noindex { ", which asks not to be found" } else { "" };
+        let noindex = if entries[place].noindex { " with noindex" } else { "" };
         why.standing = Some(format!("a page{noindex}"));
         if let Some(folding) = Folding::open(collection, directory)? {
             let head = folding.representative(place).filter(|&head| head != place);
@@ -454,7 +462,7 @@ fn ask_pages(why: &mut Why, url: &Url, collection: &Collection) -> Result<()> {
     Ok(())
 }
 
-/// What became of it, in a sentence; `None` if all that is left is the queue.
+/// Returns the verdict; `None` if the URL may be in the queue, which `last` decides.
 fn verdict(why: &Why, config: &Config) -> Option<String> {
     let retries = config.crawl.retries;
     let next = why.next.as_ref();
@@ -467,7 +475,7 @@ fn verdict(why: &Why, config: &Config) -> Option<String> {
         return Some(due.map_or(verdict.clone(), |due| format!("{verdict}; {due}")));
     }
     if why.is_unseen() {
-        return Some("never seen: not fetched, and nothing that was fetched names it".to_owned());
+        return Some("never seen: not fetched, and no fetched page or sitemap names it".to_owned());
     }
     if let Some(refused @ Bar::Refused(_)) = &why.bar {
         return Some(refused.verdict());
@@ -477,9 +485,9 @@ fn verdict(why: &Why, config: &Config) -> Option<String> {
         let failures = talk::count(failed.tries, "failure");
         let next = why.next.as_ref().map(|next| format!("; {}", next.told(why.not_before_s)));
         let next = next.unwrap_or_default();
-        return Some(format!("given up after {failures}, at last {}{next}", failed.last));
+        return Some(format!("given up after {failures}, the last: {}{next}", failed.last));
     }
-    // What was tried is told with what bars it now; what bars its whole host comes before.
+    // A failed visit is the verdict, unless its whole host is barred. Other bars are in `next`.
     let is_tried = failed.is_some();
     let is_told = |bar: &&Bar| !is_tried || matches!(bar, Bar::Agent(_) | Bar::Forbidden(_));
     if let Some(bar) = why.bar.as_ref().filter(is_told) {
@@ -494,30 +502,28 @@ fn verdict(why: &Why, config: &Config) -> Option<String> {
             return Some(format!("waiting: {unread}"));
         }
         if let Some(unheard) = &why.unheard {
-            let who =
-                if why.is_crawling() { "the crawl that is running" } else { "the next crawl" };
+            let who = if why.is_crawling() { "the running crawl" } else { "the next crawl" };
             let until = captures::not_before(why.not_before_s);
-            return Some(format!("waiting: {unheard}; {who} tries it again{until}"));
+            return Some(format!("waiting: {unheard}; {who} retries it{until}"));
         }
     }
     let failed = failed?;
     let (times, next) = (talk::count(failed.tries, "time"), why.next.clone().unwrap_or_default());
-    Some(format!("failed {times}, at last {}; {}", failed.last, next.told(why.not_before_s)))
+    Some(format!("failed {times}, the last: {}; {}", failed.last, next.told(why.not_before_s)))
 }
 
-/// What is said of one that only files had which are gone or shorter, also if it was asked for in vain since; `None` if that
-/// is not so.
+/// Returns the verdict about a URL whose answer is lost, with later failed visits; `None` if it is not lost.
 fn lost(why: &Why, retries: u8) -> Option<String> {
     let Gone { date_s, date_us, file, fate, .. } = why.lost()?;
     let date = archive::date_text(*date_s);
-    let what = format!("lost: it was visited at {date}, and {file}, which had the answer, {fate}");
+    let what = format!("lost: it was visited at {date}; the answer was in {file}, which {fate}");
     let turn = why.next.as_ref().map(|next| (next, why.not_before_s));
     let vain = captures::since(&why.captures, (*date_s, *date_us), retries, turn);
     let next = match &why.bar {
         _ if why.next == Some(Next::Robots) => Next::Robots.asked(why.not_before_s),
-        _ if vain.is_some() => vain.map(|vain| format!("asked again, {vain}"))?,
+        _ if vain.is_some() => vain.map(|vain| format!("after that, {vain}"))?,
         None => Next::Crawl.asked(why.not_before_s),
-        // What led there may be lost as well, and be found once more.
+        // The links to it may be lost as well, and a crawl may find them again.
         Some(Bar::Unfollowed(_)) if why.found_on.is_empty() => Next::IfFound.asked(None),
         Some(bar) => Next::Nobody(bar.reason()).asked(None),
     };

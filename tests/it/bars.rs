@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::fates::{HTML, Pages, check, crawl, page};
+use crate::fates::{HTML, NEXT_CRAWL, Pages, check, crawl, page};
 use crate::sandbox::Sandbox;
 
 const BROKEN: &str = "500 Broken\n\n";
@@ -34,7 +34,7 @@ fn that_a_host_is_set_aside_hides_nothing_that_keeps_a_url_out() {
     let too_many = "dropped: it is linked only after the first 7 links of a page";
     for (settings, path, verdict) in [
         ("", "/no", "forbidden by robots.txt: "),
-        ("", "/nf", "not followed: only links that say nofollow"),
+        ("", "/nf", "not followed: all links to it have nofollow"),
         ("depth_max = 1\n", "/d2", "dropped: 2 links lead to it"),
         ("links_per_page_max = 7\n", "/late", too_many),
         ("sitemaps = false\n", "/s.xml", "not followed: `sitemaps` is false"),
@@ -53,7 +53,7 @@ fn that_a_host_is_set_aside_hides_nothing_that_keeps_a_url_out() {
     let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
     crawl(&sandbox, "host_failures_max = 2\n", &[&["--list"], &seeds[..]].concat());
     for path in ["/d1", "/s.xml"] {
-        check(&sandbox, &server.url(path), "not followed: `follow` is false, or the crawl one of");
+        check(&sandbox, &server.url(path), "not followed: `follow` is false or the crawl used");
     }
     check(&sandbox, &server.url("/x3"), "waiting, because its host is set aside");
 }
@@ -86,20 +86,20 @@ fn nobody_is_promised_who_would_not_ask_for_a_page_that_failed() {
     crawl(&sandbox, "", &[&server.url("/"), "--max-time", "3"]);
     let bad = server.url("/bad");
     let failed = "failed: the server answered 503 to the last of 1 request; ";
-    check(&sandbox, &bad, &format!("{failed}a crawl tries it again, not before 20"));
+    check(&sandbox, &bad, &format!("{failed}{NEXT_CRAWL}, not before 20"));
     for (setting, why) in [
         ("crawl.follow=false", "`follow` is false"),
         ("crawl.fetch_filter=path != /bad", "it is refused: `fetch_filter` does not hold"),
         ("crawl.link_filter=path != /bad", "it is refused: `link_filter` does not hold"),
         ("crawl.scope=\"prefix\"", ""),
         ("crawl.scope_prefixes=[\"http://else.test/\"]", ""),
-        ("crawl.pages_per_host_max=2", "its host has had its 2 pages"),
+        ("crawl.pages_per_host_max=2", "its host has reached its limit of 2 pages"),
     ] {
         let ran = sandbox.run(&["why", "--dir", "web", &bad, "--set", setting]);
         let said = ran.stdout.lines().nth(1).unwrap_or_default().trim().to_owned();
         let wanted = match why {
-            "" => format!("{failed}a crawl tries it again"),
-            why => format!("{failed}no crawl tries it again now, since {why}"),
+            "" => format!("{failed}{NEXT_CRAWL}"),
+            why => format!("{failed}no crawl fetches it again: {why}"),
         };
         assert!(said.starts_with(&wanted), "{setting}: {said}");
     }
@@ -130,9 +130,9 @@ fn what_a_host_asked_for_is_kept_without_the_file_that_had_the_answer() {
         if !is_left {
             fs::remove_file(second.with_extension("gz.cdxj")).expect("it is there");
         }
-        let why = check(&sandbox, &server.url("/busy"), "lost: it was visited at ");
+        let why = check(&sandbox, &server.url("/busy"), "lost: ");
         let verdict = why["verdict"].as_str().expect("a verdict");
-        assert!(verdict.contains("; a crawl asks for it again, not before 20"), "{verdict}");
+        assert!(verdict.contains(&format!("; {NEXT_CRAWL}, not before 20")), "{verdict}");
         // The first of them makes the log of visits anew, without it.
         for _ in 0..3 {
             assert_eq!(next()["not_before_s"], until_s);
@@ -164,11 +164,11 @@ fn a_recrawl_that_is_not_over_asks_for_what_nothing_leads_to_any_more() {
     let (server, sandbox) = busy_host();
     fs::remove_file(sandbox.path("web/archive/crivello-00001.warc.gz")).expect("it is there");
     let failed = "failed: the server answered 503 to the last of 1 request; ";
-    let nobody = "no crawl tries it again now, since nothing in the archive leads to it";
+    let nobody = "no crawl fetches it again: nothing in the archive links to it";
     check(&sandbox, &server.url("/busy"), &format!("{failed}{nobody}"));
     let report = sandbox.json(&["crawl", "--dir", "web", "--recrawl"]);
     assert_eq!(report["requests"], 0, "{report:#}");
-    let open = "a crawl asks for it again, for the recrawl that is not over, not before 20";
+    let open = format!("{NEXT_CRAWL} for the unfinished recrawl, not before 20");
     check(&sandbox, &server.url("/busy"), &format!("{failed}{open}"));
 }
 
@@ -215,8 +215,7 @@ fn an_older_robots_txt_says_nothing_where_a_newer_one_is_lost() {
     fs::remove_file(&second).expect("it is there");
     let why = check(&sandbox, &server.url("/next"), "waiting: the robots.txt of 20");
     let verdict = why["verdict"].as_str().expect("a verdict");
-    let wanted =
-        " is lost with its archive file, and asked for first; the next crawl tries it again";
+    let wanted = " is lost with its archive file, and is fetched first; the next crawl retries it";
     assert!(verdict.ends_with(wanted), "{verdict}");
     assert!(why["robots"].is_null() && why["forbidden"] == false, "{why:#}");
     crawl(&sandbox, "", &[]);

@@ -83,7 +83,15 @@ pub(crate) fn page(links: &[&str]) -> String {
 pub(crate) const SETTINGS: &str =
     "[crawl]\ndelay_ms = 1\nip_delay_ms = 0\nretry_ms = 1\nretries = 1\n";
 
-/// A folder set up so, with a crawl of `seeds` in it.
+/// The end of a verdict about a URL that any crawl fetches again.
+pub(crate) const NEXT_CRAWL: &str = "`crivello crawl` fetches it again";
+/// The end of a verdict about a URL that only a recrawl fetches again.
+pub(crate) const NEXT_RECRAWL: &str = "only `crivello crawl --recrawl` fetches it again";
+/// The end of a verdict about a damaged page.
+pub(crate) const NEXT_GIVEN: &str =
+    "`crivello crawl --recrawl=given` with this URL fetches it again";
+
+/// Writes the configuration and runs a crawl with these flags.
 pub(crate) fn crawl(sandbox: &Sandbox, settings: &str, flags: &[&str]) {
     std::fs::create_dir_all(sandbox.path("web")).expect("a folder");
     let text = format!("{SETTINGS}{settings}");
@@ -124,7 +132,7 @@ fn an_answer_of_304_that_nobody_asked_for_is_no_page() {
     let pages = pages.each_ref().map(|(path, answer)| (*path, answer.as_str()));
     let (sandbox, server) = (Sandbox::new(), Pages::serve(&pages));
     crawl(&sandbox, "", &[&server.url("/")]);
-    let said = "given up after 2 failures, at last protocol: the server answered 304";
+    let said = "given up after 2 failures, the last: protocol: the server answered 304";
     check(&sandbox, &server.url("/odd"), said);
     // One that was asked for says that the page is what it was.
     server.set("/", "200 OK\nContent-Type: text/html\nETag: \"1\"\n\n<title>t</title>");
@@ -159,14 +167,14 @@ fn a_page_stands_where_a_recrawl_asked_for_it_in_vain() {
         assert_eq!(status["crawl"]["pages"], 4, "{status:#}");
         sandbox.done(&["index", "--dir", "web", "-q"]);
         for (name, vain) in [
-            ("odd", "fetched; asked again, protocol: the server answered 304, that nothing has"),
-            ("broken", "fetched; asked again, the server answered 500 to the last of 2 requests"),
+            ("odd", "fetched; after that, a request failed (protocol: the server answered 304, "),
+            ("broken", "fetched; after that, the server answered 500 to the last of 2 requests"),
         ] {
             let found = sandbox.json(&["search", "--dir", "web", &format!("zebra{name}")]);
             assert_eq!(found["hits"][0]["url"], server.url(&format!("/{name}")), "{found:#}");
             let why = check(&sandbox, &server.url(&format!("/{name}")), vain);
             let said = why["verdict"].as_str().expect("text");
-            assert!(said.contains("; the page of 20") && said.contains(" stands"), "{why:#}");
+            assert!(said.contains("; the page of 20") && said.contains(" is kept ("), "{why:#}");
             assert_eq!(why["standing"], "a page", "{why:#}");
         }
     }
@@ -191,7 +199,7 @@ fn the_share_of_a_host_is_counted_as_the_crawl_counts_it() {
     let sandbox = Sandbox::new();
     let limit = "pages_per_host_max = 3\n";
     crawl(&sandbox, limit, &[&full.url("/")]);
-    let of_full = "dropped: its host has had its 3 pages (`pages_per_host_max`)";
+    let of_full = "dropped: its host has reached its limit of 3 pages (`pages_per_host_max`)";
     check(&sandbox, &full.url("/4"), of_full);
     crawl(&sandbox, limit, &["--max-pages", "5", &other.url("/")]);
     check(&sandbox, &full.url("/4"), of_full);
@@ -224,9 +232,9 @@ fn what_was_asked_for_again_counts_once_and_what_changed_is_told() {
     let why =
         check(&sandbox, &server.url("/b"), "gone: the server answered 410; it was there at 20");
     assert_eq!(why["captures"].as_array().map(Vec::len), Some(2), "{why:#}");
-    check(&sandbox, &server.url("/new"), "waiting: the last crawl did not come to it");
+    check(&sandbox, &server.url("/new"), "waiting: the last crawl did not reach it");
     crawl(&sandbox, "requests_per_host_max = 3\n", &[]);
-    check(&sandbox, &server.url("/new"), "dropped: its host has had its 3 requests");
+    check(&sandbox, &server.url("/new"), "dropped: its host has reached its limit of 3 requests");
     crawl(&sandbox, limit, &[]);
     check(&sandbox, &server.url("/new"), "fetched: the server answered 404");
     check(&sandbox, &server.url("/c"), "fetched: the server answered 404");
@@ -243,8 +251,8 @@ fn in_a_recrawl_the_share_of_a_host_is_counted_as_the_crawl_counts_it() {
         names.filter(|name| name.ends_with(".warc.gz")).collect()
     };
     let (limit, dropped) =
-        ("requests_per_host_max = 3\n", "dropped: its host has had its 3 requests");
-    let waiting = "waiting: the last crawl did not come to it";
+        ("requests_per_host_max = 3\n", "dropped: its host has reached its limit of 3 requests");
+    let waiting = "waiting: the last crawl did not reach it";
     for (extent, old, verdict) in [
         ("all 7", "first", dropped), // all was asked for again: three requests
         ("all 7", "both", waiting),  // nothing was: none
@@ -291,8 +299,8 @@ fn what_waits_for_its_host_is_told_with_the_moment() {
         Pages::serve(&[("/", &page(&["/busy", "/next"])), ("/busy", busy), ("/next", HTML)]);
     let sandbox = Sandbox::new();
     crawl(&sandbox, "", &[&server.url("/"), "--max-time", "3"]);
-    let said = "failed: the server answered 503 to the last of 1 request; a crawl tries it again, not before 20";
-    check(&sandbox, &server.url("/busy"), said);
+    let said = "failed: the server answered 503 to the last of 1 request; ";
+    check(&sandbox, &server.url("/busy"), &format!("{said}{NEXT_CRAWL}, not before 20"));
     let why = check(&sandbox, &server.url("/next"), "waiting, because its host is set aside: ");
     assert!(
         why["verdict"].as_str().is_some_and(|said| said.contains("; no crawl asks it before 20")),
@@ -343,15 +351,12 @@ fn what_is_given_up_or_cannot_be_read_is_told() {
     crawl(&sandbox, "body_bytes_max = 1024\n", &[&server.url("/")]);
     let said = "failed: the server answered 500 to the last of 2 requests; given up";
     check(&sandbox, &server.url("/broken"), said);
-    check(&sandbox, &server.url("/large"), "given up after 1 failure, at last too-large: ");
+    check(&sandbox, &server.url("/large"), "given up after 1 failure, the last: too-large: ");
     let why = check(&sandbox, &server.url("/doc"), "fetched");
     assert!(why["cuts"][0].as_str().is_some_and(|cut| cut.contains("application/pdf")), "{why:#}");
     for (path, said) in [
-        (
-            "/damaged",
-            "nothing of its body is read: nothing can be read of a body in content coding",
-        ),
-        ("/half", "only the first 12 bytes of its body can be read: its coding breaks off"),
+        ("/damaged", "its body cannot be read: nothing can be read of a body in content coding"),
+        ("/half", "only the first 12 bytes of its body can be read: its content coding is cut off"),
     ] {
         let why = check(&sandbox, &server.url(path), "fetched");
         assert!(why["cuts"][0].as_str().is_some_and(|cut| cut.contains(said)), "{path}: {why:#}");
@@ -383,11 +388,7 @@ fn what_no_way_leads_to_is_told_with_the_key_that_closes_it() {
     ]);
     for (setting, path, verdict) in [
         ("", "/i3.xml", "fetched, as a sitemap"),
-        (
-            "",
-            "/i4.xml",
-            "dropped: indexes of sitemaps lead to it 3 levels down, and 2 are followed",
-        ),
+        ("", "/i4.xml", "dropped: sitemap indexes lead to it 3 levels down, and 2 are followed"),
         ("follow = false\n", "/b", "not followed: `follow` is false"),
         ("sitemaps = false\n", "/i1.xml", "not followed: `sitemaps` is false"),
         (
@@ -453,7 +454,7 @@ fn a_sitemap_leads_to_what_links_do_not() {
     // The first page, then the sitemap.
     crawl(&sandbox, "requests_per_host_max = 2\n", &[&server.url("/")]);
     sandbox.done(&["index", "--dir", "web", "-q"]);
-    check(&sandbox, &server.url("/a"), "dropped: its host has had its 2 requests");
+    check(&sandbox, &server.url("/a"), "dropped: its host has reached its limit of 2 requests");
 }
 
 #[test]
@@ -467,7 +468,7 @@ fn the_host_of_another_agent_is_left_to_it() {
         let why = why(&sandbox, &server.url("/"));
         let said = why["verdict"].as_str().expect("text");
         let other = format!(
-            "left to agent {}, whose host it is: see frontier/outbox-{}.urls",
+            "left to agent {}, which crawls its host: see frontier/outbox-{}.urls",
             1 - agent,
             1 - agent
         );
@@ -533,8 +534,7 @@ fn a_line_of_an_inbox_that_is_too_far_or_none_is_told() {
         assert!(told.contains(said) && told.contains("1 URL dropped (`redirects_max`)"), "{told}");
     }
     check(&sandbox, &server.url("/5"), "fetched");
-    let far =
-        "dropped: 6 redirects led to it where another agent found it, and `redirects_max` is 5";
+    let far = "dropped: another agent found it after 6 redirects, and `redirects_max` is 5";
     check(&sandbox, &server.url("/6"), far);
 }
 
@@ -547,7 +547,7 @@ fn what_another_agent_found_is_told() {
     check(&sandbox, &server.url("/a"), "never seen");
     let line = format!("{}\n", server.url("/a"));
     std::fs::write(sandbox.path("web/frontier/inbox-1.urls"), line).expect("a file");
-    let why = check(&sandbox, &server.url("/a"), "waiting: the last crawl did not come to it");
+    let why = check(&sandbox, &server.url("/a"), "waiting: the last crawl did not reach it");
     assert_eq!(why["inbox"], true, "{why:#}");
     crawl(&sandbox, "", &[]);
     check(&sandbox, &server.url("/a"), "fetched");
@@ -568,7 +568,11 @@ fn a_link_that_is_followed_is_found_behind_many_that_are_not() {
     all.extend(pages.iter().map(|(path, text)| (path.as_str(), text.as_str())));
     let (sandbox, server) = (Sandbox::new(), Pages::serve(&all));
     crawl(&sandbox, "pages_per_host_max = 23\n", &[&server.url("/")]);
-    let why = check(&sandbox, &server.url("/target"), "dropped: its host has had its 23 pages");
+    let why = check(
+        &sandbox,
+        &server.url("/target"),
+        "dropped: its host has reached its limit of 23 pages",
+    );
     assert_eq!(why["found_on"].as_array().map(Vec::len), Some(20), "{why:#}");
 }
 
@@ -641,7 +645,7 @@ fn a_page_whose_record_is_damaged_is_told() {
     opened.set_modified(modified).expect("set");
     let told = check(&sandbox, &server.url("/a"), "damaged: the record of ");
     let cut = told["cuts"][0].as_str().expect("a sentence");
-    assert!(cut.starts_with("nothing of it is read: ") && cut.contains("at byte"), "{told:#}");
+    assert!(cut.starts_with("it cannot be read: ") && cut.contains("at byte"), "{told:#}");
 }
 
 #[test]
@@ -722,9 +726,8 @@ fn what_the_archive_cannot_print_is_told() {
     // An answer that the filter refuses is in no file, and the crawl remembers it all the same.
     let list = sandbox.done(&["archive", "list", "--dir", "web"]);
     assert!(!list.contains("\t500\t"), "{list}");
-    let said = "failed: the server answered 500 to the last of 2 requests; given up; the next recrawl asks for it \
-                again; `store_filter`";
-    check(&sandbox, &server.url("/broken"), said);
+    let said = "failed: the server answered 500 to the last of 2 requests; given up; ";
+    check(&sandbox, &server.url("/broken"), &format!("{said}{NEXT_RECRAWL}; `store_filter`"));
     let report = sandbox.json(&["crawl", "--dir", "web", "-q"]);
     assert_eq!(report["requests"], 0, "{report:#}");
 }
@@ -777,7 +780,7 @@ fn every_url_of_a_crawl_is_told_as_the_server_saw_it() {
             assert_eq!(why["forbidden"], true, "{url}: {why:#}");
             &["never seen", "waiting, because"]
         } else if url.contains("/beyond/") {
-            &["not followed: only links that say nofollow"]
+            &["not followed: all links to it have nofollow"]
         } else {
             &["forbidden by robots.txt: ", "refused: ", "waiting, because"]
         };
@@ -810,7 +813,11 @@ fn every_page_that_a_crawl_left_out_is_told_with_its_limit() {
         let why = why(&sandbox, &page.url);
         let said = why["verdict"].as_str().expect("text");
         let is_named = why["found_on"] != Value::Array(Vec::new());
-        let wanted = if is_named { "dropped: its host has had its 3 pages" } else { "never seen" };
+        let wanted = if is_named {
+            "dropped: its host has reached its limit of 3 pages"
+        } else {
+            "never seen"
+        };
         assert!(said.starts_with(wanted), "{}: {why:#}", page.url);
         dropped += usize::from(is_named);
     }
@@ -838,8 +845,11 @@ fn requests_in_vain_are_counted_over_all_runs() {
         sandbox.run(&["crawl", "--dir", "web", "-q", "--recrawl"]);
         let why = check(&sandbox, &server.url("/"), "failed: the server answered 503 ");
         let verdict = why["verdict"].as_str().expect("a verdict");
-        assert!(verdict.contains(" requests; asked again, protocol: "), "{verdict}");
-        assert_eq!(verdict.matches("a crawl ").count(), 1, "{verdict}");
+        assert!(
+            verdict.contains(" requests; after that, a request failed (protocol: "),
+            "{verdict}"
+        );
+        assert_eq!(verdict.matches(NEXT_CRAWL).count(), 1, "{verdict}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::fates::{HTML, Pages, SETTINGS, check, crawl, page};
+use crate::fates::{HTML, NEXT_CRAWL, NEXT_GIVEN, Pages, SETTINGS, check, crawl, page};
 use crate::sandbox::Sandbox;
 
 const FIRST: &str = "web/archive/crivello-00001.warc.gz";
@@ -41,9 +41,9 @@ fn pages_that_are_lost_are_missing_to_all_and_asked_for_again() {
     let server = Pages::serve(&[]);
     let sandbox = lose(&server);
     for path in ["/", "/a"] {
-        let why = check(&sandbox, &server.url(path), "missing: at ");
+        let why = check(&sandbox, &server.url(path), "missing: ");
         let verdict = why["verdict"].as_str().expect("a verdict");
-        assert!(verdict.ends_with("; a crawl asks for it again"), "{verdict}");
+        assert!(verdict.ends_with(NEXT_CRAWL), "{verdict}");
     }
     let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
     assert!(ran.code == 1 && ran.stdout.contains("2 pages missing, of which"), "{ran:#?}");
@@ -74,10 +74,10 @@ fn pages_that_are_lost_are_missing_to_all_and_asked_for_again() {
     assert!(status.contains("1 page archived and"), "{status}");
     assert!(status.contains("1 page still missing, for which the next crawl asks"), "{status}");
     check(&sandbox, &server.url("/"), "fetched");
-    let why = check(&sandbox, &server.url("/a"), "missing: at ");
+    let why = check(&sandbox, &server.url("/a"), "missing: ");
     let verdict = why["verdict"].as_str().expect("a verdict");
-    assert!(verdict.contains("asked again, the server answered 503"), "{verdict}");
-    assert!(verdict.contains("a crawl tries it again") && !verdict.contains("stands"), "{verdict}");
+    assert!(verdict.contains("after that, the server answered 503"), "{verdict}");
+    assert!(verdict.contains(NEXT_CRAWL) && !verdict.contains(" is kept"), "{verdict}");
 
     server.set("/a", HTML);
     let told = sandbox.json(&["crawl", "--dir", "web"]);
@@ -109,16 +109,13 @@ fn a_file_that_is_gone_is_told_by_all() {
     let status = sandbox.done(&["status", "--dir", "web"]);
     assert!(status.contains(&format!("1 file of the archive is gone: {second}")), "{status}");
     for (path, next) in [
-        ("/a", "a crawl asks for it again"),
-        (
-            "/c",
-            "nothing in the archive leads to it; a crawl asks for it again if it is found once more",
-        ),
+        ("/a", NEXT_CRAWL),
+        ("/c", "nothing in the archive links to it; a crawl fetches it again if it finds a link"),
     ] {
-        let why = check(&sandbox, &server.url(path), "lost: it was visited at ");
+        let why = check(&sandbox, &server.url(path), "lost: ");
         let verdict = why["verdict"].as_str().expect("a verdict");
         assert!(
-            verdict.ends_with(&format!("{second}, which had the answer, is gone; {next}")),
+            verdict.ends_with(&format!("; the answer was in {second}, which is gone; {next}")),
             "{verdict}"
         );
     }
@@ -157,7 +154,10 @@ fn a_page_that_is_lost_stays_so_though_it_is_asked_for_in_vain() {
         let (server, sandbox) = (Pages::serve(&pages), Sandbox::new());
         crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
         crawl(&sandbox, "", &[]);
-        let said = if answer == cut { "protocol: " } else { "the server answered 503 to the last" };
+        let said = match answer {
+            answer if answer == cut => "a request failed (protocol: ",
+            _ => "the server answered 503 to the last",
+        };
         for path in ["/a", "/c"] {
             server.set(path, answer);
         }
@@ -174,9 +174,9 @@ fn a_page_that_is_lost_stays_so_though_it_is_asked_for_in_vain() {
             if path == "/c" && !is_before {
                 continue;
             }
-            let why = check(&sandbox, &server.url(path), "lost: it was visited at ");
+            let why = check(&sandbox, &server.url(path), "lost: ");
             let verdict = why["verdict"].as_str().expect("a verdict");
-            let lost = "crivello-00002.warc.gz, which had the answer, is gone; asked again, ";
+            let lost = "crivello-00002.warc.gz, which is gone; after that, ";
             assert!(verdict.contains(&format!("{lost}{said}")), "{verdict}");
             assert!(!verdict.contains("no crawl"), "{verdict}");
             let ran = sandbox.run(&["archive", "get", "--dir", "web", &server.url(path)]);
@@ -203,10 +203,9 @@ fn what_was_in_a_file_is_known_without_its_cdxj() {
     let second = sandbox.path("web/archive/crivello-00002.warc.gz");
     fs::remove_file(&second).expect("it is there");
     fs::remove_file(second.with_extension("gz.cdxj")).expect("it is there");
-    let why = check(&sandbox, &server.url("/a"), "lost: it was visited at ");
+    let why = check(&sandbox, &server.url("/a"), "lost: ");
     let verdict = why["verdict"].as_str().expect("a verdict");
-    let said = "00002.warc.gz, which had the answer, is gone; a crawl asks for it again";
-    assert!(verdict.ends_with(said), "{verdict}");
+    assert!(verdict.contains("00002.warc.gz") && verdict.ends_with(NEXT_CRAWL), "{verdict}");
     let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
     let said = "00002.warc.gz is gone, with 1 URL of its 1 in no other file: ";
     assert!(ran.code == 1 && ran.stdout.contains(said), "{ran:#?}");
@@ -279,7 +278,11 @@ fn pages_that_are_lost_and_kept_out_are_said_to_be() {
     let forbid = "200 OK\n\nUser-agent: *\nDisallow: /a\n";
     for (settings, robots, why) in [
         ("fetch_filter = \"path != /a\"\n", "404 Not Found\n\n", "it is refused: `fetch_filter`"),
-        ("pages_per_host_max = 1\n", "404 Not Found\n\n", "its host has had its 1 page "),
+        (
+            "pages_per_host_max = 1\n",
+            "404 Not Found\n\n",
+            "its host has reached its limit of 1 page ",
+        ),
         ("", forbid, "robots.txt forbids it: forbidden by line 2 "),
     ] {
         let server = Pages::serve(&[]);
@@ -296,9 +299,9 @@ fn pages_that_are_lost_and_kept_out_are_said_to_be() {
             assert!(status.contains(said), "{settings}: {status}");
             let told = sandbox.json(&["status", "--dir", "web"]);
             assert_eq!(told["crawl"]["missing_kept_out"], 1, "{told:#}");
-            let told = check(&sandbox, &server.url("/a"), "missing: at ");
+            let told = check(&sandbox, &server.url("/a"), "missing: ");
             let verdict = told["verdict"].as_str().expect("a verdict");
-            let said = format!("; no crawl asks for it again now, since {why}");
+            let said = format!("; no crawl fetches it again: {why}");
             assert!(verdict.contains(&said), "{settings}: {verdict}");
             let doctor = sandbox.done(&["doctor", "archive", "--dir", "web"]);
             let (url, bar) = (server.url("/a"), if is_limit { "dropped: " } else { "" });
@@ -332,8 +335,7 @@ fn a_page_whose_record_is_damaged_is_said_to_be() {
         sandbox.done(&[&["crawl", "--dir", "web", "-q"], flags].concat());
         let why = check(&sandbox, &root, "damaged: the record of ");
         let verdict = why["verdict"].as_str().expect("a verdict");
-        let said = "; `crivello crawl --recrawl=given` with this URL asks for it again";
-        assert!(verdict.ends_with(said), "{verdict}");
+        assert!(verdict.ends_with(NEXT_GIVEN), "{verdict}");
     }
     sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl=given", &root]);
     let why = check(&sandbox, &root, "fetched");
@@ -367,9 +369,9 @@ fn damage_behind_a_304_is_told_with_the_command_that_asks() {
         let said = "1 page cannot be read, which later visits found as they were: `crivello crawl --recrawl` asks";
         assert!(ran.code == 1 && ran.stdout.contains(said), "{ran:#?}");
         assert!(!ran.stdout.contains("1 page missing"), "{ran:#?}");
-        let why = check(&sandbox, &server.url("/a"), "damaged: at ");
+        let why = check(&sandbox, &server.url("/a"), "damaged: ");
         let verdict = why["verdict"].as_str().expect("a verdict");
-        assert!(verdict.contains("; `crivello crawl --recrawl=given` with this URL"), "{verdict}");
+        assert!(verdict.ends_with(NEXT_GIVEN), "{verdict}");
         assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["requests"], 0);
     }
     sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl=given", &server.url("/a")]);
@@ -393,8 +395,8 @@ fn a_damaged_page_beside_a_recrawl_that_is_not_over_is_asked_for_by_a_crawl() {
     crawl(&sandbox, "", &["--recrawl"]);
     let why = check(&sandbox, &a, "damaged: the record of ");
     let verdict = why["verdict"].as_str().expect("a verdict");
-    assert!(verdict.contains("asked again, the server answered 503"), "{verdict}");
-    assert!(verdict.ends_with("; a crawl tries it again"), "{verdict}");
+    assert!(verdict.contains("after that, the server answered 503"), "{verdict}");
+    assert!(verdict.ends_with(NEXT_CRAWL), "{verdict}");
     let after = get();
     assert_eq!((after.code, &after.stderr), (1, &before.stderr), "{after:#?}");
     server.set("/", &page(&["/a"]));
@@ -419,10 +421,10 @@ fn a_later_visit_whose_record_is_damaged_is_said_to_be() {
     let mut bytes = fs::read(&second).expect("it is there");
     bytes[offset + 200] ^= 0x55;
     fs::write(&second, bytes).expect("room");
-    let why = check(&sandbox, &server.url("/"), "fetched; asked again, and the record of 20");
+    let why = check(&sandbox, &server.url("/"), "fetched; after that, it was visited at 20");
     let verdict = why["verdict"].as_str().expect("a verdict");
     assert!(verdict.contains(" cannot be read; the page of 20"), "{verdict}");
-    assert!(verdict.contains(" stands, ") && !verdict.contains("304"), "{verdict}");
+    assert!(!verdict.contains("304"), "{verdict}");
 }
 
 /// Each is told by who looks after it, and mended by the next crawl.

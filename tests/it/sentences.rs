@@ -10,7 +10,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::Value;
 
-use crate::fates::{HTML, Pages, SETTINGS, check, crawl, page, why};
+use crate::fates::{HTML, NEXT_RECRAWL, Pages, SETTINGS, check, crawl, page, why};
 use crate::sandbox::Sandbox;
 
 fn verdict(sandbox: &Sandbox, url: &str) -> String {
@@ -78,12 +78,12 @@ fn where_a_page_stands_is_told_by_the_index() {
     sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
     for path in ["/a", "/b"] {
         let said = verdict(&sandbox, &server.url(path));
-        assert!(said.ends_with(" stands, and there is no index yet"), "{said}");
+        assert!(said.ends_with(" is kept (there is no index yet)"), "{said}");
     }
     sandbox.done(&["index", "--dir", "web", "-q"]);
     let said = ["/a", "/b"].map(|path| verdict(&sandbox, &server.url(path)));
-    assert!(said.iter().any(|said| said.ends_with(" stands, also in the index")), "{said:#?}");
-    let head = format!(" stands, and {} stands for it in the index", server.url("/a"));
+    assert!(said.iter().any(|said| said.ends_with(" is kept (in the index)")), "{said:#?}");
+    let head = format!(" is kept ({} represents it in the index)", server.url("/a"));
     assert!(said.iter().any(|said| said.ends_with(&head)), "{said:#?}");
 }
 
@@ -105,14 +105,14 @@ fn sitemaps_are_told_as_what_they_are() {
     check(&sandbox, &server.url("/map"), "fetched, as a sitemap");
     let why = check(&sandbox, &server.url("/cut"), "fetched, as a sitemap");
     let cut = why["cuts"][0].as_str().expect("a sentence");
-    assert!(cut.starts_with("its end is missing, or cannot be unpacked"), "{why:#}");
+    assert!(cut.starts_with("its end is missing or cannot be unpacked"), "{why:#}");
     let status = sandbox.done(&["status", "--dir", "web"]);
     assert!(status.contains("1 sitemap read up to where the end is missing"), "{status}");
     assert!(!status.contains("sitemap_bytes_max"), "{status}");
     check(&sandbox, &server.url("/b"), "fetched");
     let why = check(&sandbox, &server.url("/feed"), "fetched");
     let cut = why["cuts"][0].as_str().expect("a sentence");
-    assert!(cut.starts_with("it is not read but for 1 URL that it leads to: "), "{why:#}");
+    assert!(cut.starts_with("only 1 URL in it can be read: "), "{why:#}");
     sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
     let why = check(&sandbox, &server.url("/map"), "fetched, as a sitemap");
     assert_eq!(why["captures"][1]["status"], "304", "{why:#}");
@@ -149,13 +149,10 @@ fn a_canonical_address_was_seen() {
     let sandbox = Sandbox::new();
     crawl(&sandbox, "", &[&server.url("/")]);
     let url = server.url("/b");
-    let why = check(&sandbox, &url, "not followed: pages name it as their canonical address");
+    let why = check(&sandbox, &url, "not followed: pages name it as their canonical URL");
     assert_eq!(why["found_on"][0]["how"], "canonical", "{why:#}");
     let told = sandbox.done(&["why", "--dir", "web", &url]);
-    assert!(
-        told.contains(&format!("named as the canonical address by {}", server.url("/"))),
-        "{told}"
-    );
+    assert!(told.contains(&format!("named as the canonical URL by {}", server.url("/"))), "{told}");
     check(&sandbox, &server.url("/c"), "never seen");
 }
 
@@ -172,7 +169,7 @@ fn an_address_of_an_inbox_that_is_too_far_is_dropped() {
         let inbox = sandbox.path(&format!("web/frontier/inbox-{}.urls", 1 - agent));
         fs::write(inbox, format!("hops:99 {far}\n")).expect("a file");
         sandbox.run(&["crawl", "--dir", "web", "-q", &server.url("/")]);
-        check(&sandbox, &far, "dropped: 99 redirects led to it where another agent found it");
+        check(&sandbox, &far, "dropped: another agent found it after 99 redirects");
     }
 }
 
@@ -215,8 +212,8 @@ fn what_was_dropped_for_want_of_room_may_be_asked_for() {
         fs::write(sandbox.path("web/crivello.toml"), settings + own).expect("a file");
         sandbox.done(&["crawl", "--dir", "web", "-q", &server.url("/")]);
         let said = verdict(&sandbox, &server.url("/8"));
-        assert!(said.starts_with("dropped, as these were: "), "{said}");
-        assert!(said.ends_with("; the next crawl may ask for it"), "{said}");
+        assert!(said.starts_with("dropped: the last crawl dropped "), "{said}");
+        assert!(said.ends_with("; the next crawl may fetch it"), "{said}");
         let told = sandbox.json(&["crawl", "--dir", "web", "-q"]);
         assert!(told["requests"].as_u64() > Some(0), "{told:#}");
     }
@@ -228,11 +225,11 @@ fn who_asks_again_is_told_of_what_was_given_up_and_of_what_a_recrawl_has_left() 
     let sandbox = Sandbox::new();
     crawl(&sandbox, "", &[&server.url("/")]);
     let said = verdict(&sandbox, &server.url("/b"));
-    assert!(said.ends_with("; given up; the next recrawl asks for it again"), "{said}");
+    assert!(said.ends_with(&format!("; given up; {NEXT_RECRAWL}")), "{said}");
     assert_eq!(verdict(&sandbox, &server.url("/a")), "fetched");
     let slow = ["--max-time", "1", "--set", "crawl.delay_ms=60000"];
     sandbox.done(&[&["crawl", "--dir", "web", "-q", "--recrawl"], &slow[..]].concat());
-    let said = "fetched; the recrawl that is not over is yet to ask for it again";
+    let said = "fetched; the unfinished recrawl has yet to fetch it again";
     assert_eq!(verdict(&sandbox, &server.url("/a")), said);
     sandbox.done(&["crawl", "--dir", "web", "-q"]);
     assert_eq!(verdict(&sandbox, &server.url("/a")), "fetched");

@@ -22,25 +22,25 @@ fn what_a_flag_of_the_last_crawl_left_out_is_told_with_its_key() {
     let pages = [("/", page(&["/a"])), ("/a", page(&["/b"])), ("/b", HTML.to_owned())];
     let server = site(&pages);
     let sandbox = Sandbox::new();
-    let not_by_it = "waiting: the last crawl did not come to it, by settings of its own ";
+    let not_by_it = "waiting: the last crawl left it out by its own settings ";
     for (flags, path, keys, said) in [
         (
             ["--max-depth", "1"],
             "/b",
             "(`depth_max`): dropped: 2 links lead to it from the first page",
-            "and `depth_max` is 1; with those of now `crivello crawl` would",
+            "and `depth_max` is 1; `crivello crawl` with the present settings fetches it",
         ),
         (
             ["--set", "crawl.fetch_filter=path = /"],
             "/a",
             "(`fetch_filter`): refused: `fetch_filter` does not hold: path = /",
-            "; with those of now `crivello crawl` would",
+            "; `crivello crawl` with the present settings fetches it",
         ),
         (
             ["--set", "crawl.parse_filter=path != /"],
             "/a",
             "(`parse_filter`): not followed: `parse_filter` or `link_filter`",
-            "; with those of now `crivello crawl` would",
+            "; `crivello crawl` with the present settings fetches it",
         ),
     ] {
         crawl(&sandbox, "", &[&server.url("/"), flags[0], flags[1]]);
@@ -54,7 +54,7 @@ fn what_a_flag_of_the_last_crawl_left_out_is_told_with_its_key() {
     // Where nobody knows what the run was told, that is said.
     crawl(&sandbox, "", &[&server.url("/"), "--max-depth", "1"]);
     fs::remove_file(sandbox.path("web/frontier/settings.json")).expect("a file");
-    let why = check(&sandbox, &server.url("/b"), "waiting: the last crawl did not come to it");
+    let why = check(&sandbox, &server.url("/b"), "waiting: the last crawl did not reach it");
     let said = "the last crawl may have had other flags";
     assert!(why["verdict"].as_str().is_some_and(|verdict| verdict.contains(said)), "{why:#}");
 }
@@ -95,7 +95,7 @@ fn a_host_that_cannot_be_reached_forbids_nothing() {
     let unreached = "waiting: its host cannot be reached (connect: ";
     let told = check(&sandbox, &url, unreached);
     let verdict = told["verdict"].as_str().expect("a verdict");
-    assert!(verdict.ends_with("); the next crawl tries it again"), "{told:#}");
+    assert!(verdict.ends_with("); the next crawl retries it"), "{told:#}");
     let said = sandbox.done(&["why", "--dir", "web", &url]);
     assert!(!said.contains("robots.txt") && said.matches("connect: ").count() == 1, "{said}");
     // Set aside, it is told as that.
@@ -134,7 +134,7 @@ fn what_a_running_crawl_has_not_come_to_is_told_as_that() {
         thread::sleep(Duration::from_millis(10));
     }
     assert!(verdicts.last().is_some_and(|verdict| verdict.starts_with("fetched")), "{verdicts:?}");
-    let said = "waiting, by what is on disk: the crawl that is running has not come to it yet";
+    let said = "waiting: by the data on disk, the running crawl has not reached it yet";
     check(&sandbox, &server.url("/199"), said);
     assert_eq!(running.signal("INT"), Some(130));
     check(&sandbox, &server.url("/199"), "waiting: the last crawl ended with ");
@@ -153,7 +153,7 @@ fn of_many_copies_the_first_are_shown_and_the_canonical_address_is() {
     let sandbox = Sandbox::new();
     crawl(&sandbox, "", &[&server.url("/")]);
     let names = |said: &str| {
-        let name = format!("it names {} as its canonical address", server.url("/main"));
+        let name = format!("its canonical URL is {}", server.url("/main"));
         said.matches(&name).count()
     };
     let before = sandbox.done(&["why", "--dir", "web", &server.url("/3")]);
@@ -161,7 +161,7 @@ fn of_many_copies_the_first_are_shown_and_the_canonical_address_is() {
     sandbox.done(&["index", "--dir", "web", "-q"]);
     let said = sandbox.done(&["why", "--dir", "web", &server.url("/3")]);
     assert!(
-        names(&said) == 1 && said.contains("folded into ") && said.contains(", similarity 1.00\n"),
+        names(&said) == 1 && said.contains("duplicate of ") && said.contains(", similarity 1.00\n"),
         "{said}"
     );
     let told = why(&sandbox, &server.url("/main"));

@@ -1,10 +1,9 @@
-//! What keeps every crawl from asking for a URL, as the configuration, the archive and robots.txt are now.
+//! Reasons why no crawl fetches a URL, by the present configuration, archive and robots.txt.
 //!
-//! What lives here: [`Bar`], and what bars a URL. A URL that links lead to needs a way that is followed ([`Bars`]); one that
-//! the archive knows, and that a recrawl asks for or that is lost, needs none ([`KnownBars`]). What does not: when a crawl asks for what
-//! nothing bars (`why.rs`, `last.rs`).
+//! What lives here: [`Bar`], a reason. A new URL needs a link that is followed ([`Bars`]). A URL that was visited before
+//! needs none ([`KnownBars`]). What does not: when a crawl fetches a URL without a bar (`why.rs`, `last.rs`).
 //!
-//! **Invariant.** Whether a crawl asks at all is judged before when: that a host is set aside bars nothing of it.
+//! **Invariant.** A host that is set aside is no bar: it delays a crawl only.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -23,27 +22,29 @@ use super::{Why, captures};
 use crate::cmd::crawl::aside_fate;
 use crate::config::Config;
 
-/// Why no crawl asks.
+/// A reason why no crawl fetches a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Bar {
-    /// By the rules, or the address of its host.
+    /// By the rules, or because of the address of its host.
     Refused(String),
-    /// Another agent does.
+    /// Its host belongs to this other agent.
     Agent(u16),
     Forbidden(String),
-    /// In a sentence.
+    /// No link to it is followed; the reason as a sentence.
     Unfollowed(String),
     /// By a limit.
     Dropped(String),
 }
 
 impl Bar {
-    /// As a verdict.
+    /// Formats it as a verdict.
     pub(crate) fn verdict(&self) -> String {
         match self {
             Bar::Refused(why) => format!("refused: {why}"),
             Bar::Agent(agent) => {
-                format!("left to agent {agent}, whose host it is: see frontier/outbox-{agent}.urls")
+                format!(
+                    "left to agent {agent}, which crawls its host: see frontier/outbox-{agent}.urls"
+                )
             }
             Bar::Forbidden(why) => format!("forbidden by robots.txt: {why}"),
             Bar::Unfollowed(why) => format!("not followed: {why}"),
@@ -51,18 +52,18 @@ impl Bar {
         }
     }
 
-    /// As a reason.
+    /// Formats it as a reason after a colon.
     pub(crate) fn reason(&self) -> String {
         match self {
             Bar::Refused(why) => format!("it is refused: {why}"),
-            Bar::Agent(agent) => format!("its host is crawled by agent {agent}"),
+            Bar::Agent(agent) => format!("agent {agent} crawls its host"),
             Bar::Forbidden(why) => format!("robots.txt forbids it: {why}"),
             Bar::Unfollowed(why) | Bar::Dropped(why) => why.clone(),
         }
     }
 }
 
-/// What the answer is held against.
+/// The data that bars of a new URL depend on.
 pub(super) struct Bars<'a> {
     pub(super) why: &'a Why,
     pub(super) url: &'a Url,
@@ -73,10 +74,10 @@ pub(super) struct Bars<'a> {
 }
 
 impl Bars<'_> {
-    /// What bars a URL that seeds and links lead to.
+    /// Returns the bar of a URL that a crawl finds by seeds and links.
     pub(super) fn found(&self) -> Result<Option<Bar>> {
         let why = self.why;
-        // Whoever named a seed wants it.
+        // The rules do not apply to seeds.
         if let Some(refused) = why.refused.as_ref().filter(|_| !why.seed) {
             return Ok(Some(Bar::Refused(refused.clone())));
         }
@@ -101,8 +102,8 @@ impl Bars<'_> {
         Ok(dropped.map(Bar::Dropped))
     }
 
-    /// What bars one that the archive knows from those that ask for it again whatever leads to it. In a recrawl that is
-    /// still to begin nothing counts against its host yet.
+    /// Returns the bar of a URL that was visited before, which needs no link. The limits of its host apply only in a run
+    /// that `is_begun`.
     pub(super) fn known(&self, is_begun: bool) -> Result<Option<Bar>> {
         if self.found()?.is_none() {
             return Ok(None);
@@ -119,7 +120,7 @@ impl Bars<'_> {
         Limits { archive, frontier, report, config }
     }
 
-    /// What its host bars.
+    /// Returns the bar of its host.
     fn host(&self) -> Option<Bar> {
         let why = self.why;
         if let Some(agent) = why.agent {
@@ -131,8 +132,8 @@ impl Bars<'_> {
         why.robots.clone().filter(|_| why.forbidden).map(Bar::Forbidden)
     }
 
-    /// Whether it is given, or a way leads to it that is followed. Where no link is followed, a sitemap and a redirect
-    /// are ways only if they were given, or what was given has led to them.
+    /// Returns whether it is a seed, or a link to it is followed. With `follow = false`, only seeds and their redirects
+    /// and sitemaps lead to other URLs.
     fn is_led_to(&self) -> Result<bool> {
         let (why, crawl) = (self.why, &self.config.crawl);
         let mut hows = why.found_on.iter().map(|found| found.how);
@@ -147,7 +148,7 @@ impl Bars<'_> {
     }
 }
 
-/// What bars URLs that the archive knows, whatever leads to them.
+/// Finds the bars of URLs that were visited before.
 pub(crate) struct KnownBars<'a> {
     archive: &'a Archive,
     report: &'a Report,
@@ -156,7 +157,7 @@ pub(crate) struct KnownBars<'a> {
     lost: LostRobots,
     seeds: Vec<Url>,
     rules: Rules,
-    /// Of each site the share that it has had.
+    /// For each site, the limit that it has reached.
     shares: HashMap<String, Option<String>>,
 }
 
@@ -175,7 +176,8 @@ impl<'a> KnownBars<'a> {
         Ok(KnownBars { archive, report, config, frontier, lost, seeds, rules, shares })
     }
 
-    /// What bars one, which so many links led to; with what its host has had, if that counts.
+    /// Returns the bar of `url`, `depth` links from the first page of its site. The limits of its host apply if
+    /// `is_counted`.
     pub(crate) fn bar(
         &mut self,
         url: &Url,
@@ -215,7 +217,7 @@ impl<'a> KnownBars<'a> {
         Ok(self.share(host, url)?.filter(|_| is_counted).map(Bar::Dropped))
     }
 
-    /// What is said of the host of a URL if it has had its share.
+    /// Returns the limit that the host of `url` has reached, as a sentence.
     fn share(&mut self, host: String, url: &Url) -> Result<Option<String>> {
         if let Some(share) = self.shares.get(&host) {
             return Ok(share.clone());
@@ -232,7 +234,7 @@ fn refused_host(aside: &AsideHost) -> Bar {
     Bar::Refused(format!("{}; {}", aside.why, aside_fate(aside)))
 }
 
-/// The agent that crawls the host of a URL, if another.
+/// Returns the agent that crawls the host of a URL, if it is not this one.
 pub(super) fn other_agent(url: &Url, config: &crawl::Config) -> Option<u16> {
     let owner = crawl::assignment(config).and_then(|agents| agents.owner(crawl::host_of(url)));
     owner.map(|AgentId(agent)| agent).filter(|&agent| agent != config.agent)

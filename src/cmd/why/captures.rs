@@ -1,9 +1,9 @@
-//! The visits of one URL, as the archive has them.
+//! The visits of one URL in the archive.
 //!
-//! What lives here: which captures are of the URL, what each was, and what the last of them means. What does
-//! not: why there is none.
+//! What lives here: the captures of the URL, and the verdict that follows from them. What does not: why a URL was not
+//! visited.
 //!
-//! **Invariant.** The archive keeps http and https under one key; only captures of the very URL count here.
+//! **Invariant.** The archive has one key for `http` and `https`; only captures of exactly this URL count here.
 
 use std::path::Path;
 
@@ -27,19 +27,19 @@ pub(super) struct Capture {
     pub(super) date_us: u32,
     /// The status of the answer, or `-`.
     pub(super) status: String,
-    /// What it was asked for; nothing if the record does not tell.
+    /// The purpose of the request, if the record says it.
     pub(super) purpose: Option<Purpose>,
-    /// Whether there is an answer that `store_filter` kept out of the archive.
+    /// Whether `store_filter` kept the answer out of the archive.
     pub(super) unstored: bool,
-    /// Whether it is as the one before was.
+    /// Whether it equals the previous capture.
     pub(super) unchanged: bool,
-    /// What it says, if that is not what the page is now, which only a later answer can tell.
+    /// Set if the answer does not show the present page, so that another request is needed.
     pub(super) inconclusive: Option<Said>,
     /// Why there was no answer.
     pub(super) failure: Option<String>,
     /// Whether its record cannot be read.
     pub(super) unreadable: bool,
-    /// Whether it is a document that was imported, and not an answer.
+    /// Whether it is an imported document.
     #[serde(skip)]
     imported: bool,
     #[serde(skip)]
@@ -48,21 +48,21 @@ pub(super) struct Capture {
     pub(super) offset: u64,
 }
 
-/// What an answer says that does not tell what the page is now.
+/// Content of an answer that does not show the present page.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Said {
-    /// Among other things perhaps, that it is not to be found.
+    /// `noindex`, perhaps with other changes.
     Noindex,
-    /// Something else that makes another page of the one before.
+    /// Other headers that change the page.
     Other,
-    /// Nothing of the page: that the condition of the request does not hold.
+    /// Only that the condition of the request failed (412).
     Condition,
 }
 
 impl Capture {
-    /// Whether it was in vain: no answer, or one that may be better another time or says nothing of the page. It hides
-    /// no earlier one.
+    /// Returns whether the visit failed: no answer, a temporary error, or an inconclusive answer. Earlier answers stay
+    /// valid then.
     pub(super) fn is_vain(&self) -> bool {
         let purpose = self.purpose.unwrap_or(Purpose::Page);
         let leaves_standing = |status| crawl::leaves_standing(purpose, status);
@@ -70,7 +70,7 @@ impl Capture {
         self.failure.is_some() || self.inconclusive.is_some() || is_vain && !self.unchanged
     }
 
-    /// Whether the archive has a page by it.
+    /// Returns whether the archive has a page from this visit.
     pub(super) fn is_page(&self) -> bool {
         let is_page = matches!(self.purpose, Some(Purpose::Page) | None);
         let is_same = self.unchanged && self.status == "304";
@@ -78,107 +78,103 @@ impl Capture {
     }
 }
 
-/// Who tries a URL again whose last visit was in vain.
+/// Which crawl fetches a URL again.
 #[derive(Default, Clone, PartialEq, Eq)]
 pub(super) enum Next {
     /// Any crawl.
     #[default]
     Crawl,
-    /// Any crawl, since a recrawl is not over that asks for it, whatever was given up before.
+    /// Any crawl, because an unfinished recrawl includes it, even if it was given up.
     Open,
-    /// Any crawl, since a recrawl is not over that has yet to ask for it, though it was not in vain.
+    /// Any crawl, because an unfinished recrawl includes it, though the last visit succeeded.
     Due,
-    /// A recrawl, since an earlier answer stands and none is under way.
+    /// Only a new recrawl: it was given up, or an earlier answer is still valid.
     Recrawl,
-    /// A crawl that finds it once more, since what led there is lost.
+    /// A crawl that finds it again: the links to it are lost.
     IfFound,
-    /// Any crawl that needs it, for it is a robots.txt.
+    /// Any crawl that needs it: it is a robots.txt.
     Robots,
-    /// Nobody, as things are: why.
+    /// No crawl, with the reason.
     Nobody(String),
 }
 
-/// Who asks for a URL again, and before which moment, in seconds since 1970, its host does not want to be asked.
+/// Which crawl fetches a URL again, and the end of the wait that its host requested, in seconds since 1970.
 pub(super) type Turn<'a> = (&'a Next, Option<i64>);
 
 impl Next {
-    /// In words, for what is to be had once more since it is lost or damaged.
+    /// Formats it for a URL that is lost or damaged.
     pub(super) fn asked(&self, until_s: Option<i64>) -> String {
         let until = not_before(until_s);
         match self {
-            Next::Crawl => format!("a crawl asks for it again{until}"),
-            Next::Nobody(why) => format!("no crawl asks for it again now, since {why}"),
-            Next::IfFound => {
-                "nothing in the archive leads to it; a crawl asks for it again if it is found once more"
-                    .to_owned()
-            }
             Next::Recrawl => {
-                format!("`crivello crawl --recrawl=given` with this URL asks for it again{until}")
+                format!("`crivello crawl --recrawl=given` with this URL fetches it again{until}")
             }
-            Next::Robots => format!(
-                "a crawl that does not know by its log of visits what it says asks for it before anything else of its host{until}"
-            ),
-            Next::Open | Next::Due => self.told(until_s),
+            _ => self.told(until_s),
         }
     }
 
-    /// In words, for a server that wants to be left alone until a moment.
+    /// Formats it for a URL that failed, or that a recrawl has yet to fetch.
     pub(super) fn told(&self, until_s: Option<i64>) -> String {
         let until = not_before(until_s);
         match self {
-            Next::Crawl => format!("a crawl tries it again{until}"),
+            Next::Crawl => format!("`crivello crawl` fetches it again{until}"),
             Next::Open => {
-                format!("a crawl asks for it again, for the recrawl that is not over{until}")
+                format!("`crivello crawl` fetches it again for the unfinished recrawl{until}")
             }
-            Next::Due => format!("the recrawl that is not over is yet to ask for it again{until}"),
-            Next::Recrawl => format!("the next recrawl asks for it again{until}"),
-            Next::IfFound | Next::Robots => self.asked(until_s),
-            Next::Nobody(why) => format!("no crawl tries it again now, since {why}"),
+            Next::Due => format!("the unfinished recrawl has yet to fetch it again{until}"),
+            Next::Recrawl => format!("only `crivello crawl --recrawl` fetches it again{until}"),
+            Next::IfFound => {
+                "nothing in the archive links to it; a crawl fetches it again if it finds a link"
+                    .to_owned()
+            }
+            Next::Robots => format!(
+                "a crawl fetches it before other pages of its host, unless the visit log has its rules{until}"
+            ),
+            Next::Nobody(why) => format!("no crawl fetches it again: {why}"),
         }
     }
 }
 
-/// Of a server that wants to be left alone until a moment.
+/// Formats the end of a wait.
 pub(super) fn not_before(until_s: Option<i64>) -> String {
     let until = until_s.map(|s| format!(", not before {}", archive::date_text(s)));
     until.unwrap_or_default()
 }
 
-/// Whether the last visit was in vain and was the last one by `retries`; `None` if it was not in vain.
+/// Returns whether the failed last visit used up all `retries`; `None` if it did not fail.
 pub(super) fn is_given_up(captures: &[Capture], retries: u8) -> Option<bool> {
     let last = captures.iter().rfind(|capture| capture.told.is_some());
     let told = last.filter(|last| last.is_vain()).and_then(|last| last.told.as_ref());
     told.map(|told| told.is_final(retries))
 }
 
-/// Until when the server wants to be left alone by the last visit alone.
+/// Returns the end of the wait that the last answer requested.
 pub(super) fn not_before_s(captures: &[Capture]) -> Option<i64> {
     let last = captures.iter().rfind(|capture| capture.told.is_some())?;
     last.told.as_ref()?.not_before_s
 }
 
-/// How far it was from the first page of its site when it was visited last.
+/// Returns its distance from the first page of its site at the last visit.
 pub(super) fn depth(captures: &[Capture]) -> Option<u16> {
     let last = captures.iter().rfind(|capture| capture.told.is_some())?;
     last.told.as_ref().map(|told| told.depth)
 }
 
-/// Whether an answer stands, whatever came after it.
+/// Returns whether there is a valid answer, even if later visits failed.
 pub(super) fn has_standing(captures: &[Capture]) -> bool {
     captures.iter().any(|capture| !capture.is_vain())
 }
 
-/// What has become of the body that the last answer refers to, which stands and has none of its own.
+/// Loss of the body that the last valid answer, a revisit record, refers to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gap {
-    /// The archive has it no more; so a crawl asks for the page again.
+    /// The archive does not have it. The next crawl fetches the page again.
     Lost,
-    /// Its record cannot be read, which a crawl need not have found; a recrawl of everything, or of this page, asks for it
-    /// again.
+    /// Its record cannot be read. Only a recrawl of everything or of this page fetches it again.
     Damaged,
 }
 
-/// What is missing of the last answer that stands, if anything is.
+/// Returns whether the body of the last valid answer is lost or damaged.
 pub(super) fn gap(captures: &[Capture]) -> Option<Gap> {
     let last = captures.iter().rfind(|capture| !capture.is_vain())?;
     if last.imported {
@@ -188,7 +184,7 @@ pub(super) fn gap(captures: &[Capture]) -> Option<Gap> {
         return Some(Gap::Damaged);
     }
     let Moment { s, us } = last.told.as_ref()?.refers_to?;
-    // Some know of no microseconds.
+    // Some records have no microseconds.
     let is_of_then = |it: &&Capture| it.date_s == s && (it.date_us == us || us == 0);
     let mut bodies = captures.iter().filter(is_of_then).filter(|it| !it.unchanged);
     match bodies.clone().any(|it| !it.unreadable && it.failure.is_none()) {
@@ -198,7 +194,7 @@ pub(super) fn gap(captures: &[Capture]) -> Option<Gap> {
     }
 }
 
-/// Whether what cannot be read belongs to a torn end, which the next crawl cuts off.
+/// Returns whether an unreadable capture is in a torn end, which the next crawl cuts off.
 pub(super) fn is_torn(archive: &Archive, captures: &[Capture]) -> Result<bool> {
     for capture in captures.iter().filter(|capture| capture.unreadable) {
         let (file, offset) = (capture.file.clone(), capture.offset);
@@ -209,16 +205,16 @@ pub(super) fn is_torn(archive: &Archive, captures: &[Capture]) -> Result<bool> {
     Ok(false)
 }
 
-/// What failed visits mean where there was never an answer.
+/// A URL without any answer.
 pub(super) struct Failed {
     pub(super) tries: u64,
     /// The last failure.
     pub(super) last: String,
-    /// Whether no crawl tries it again.
+    /// Whether it was given up.
     pub(super) is_final: bool,
 }
 
-/// The lines of exactly this URL, oldest first.
+/// Returns the CDXJ lines of exactly this URL, oldest first.
 pub(super) fn lines(archive: &Archive, url: &Url) -> Result<Vec<CdxLine>> {
     let limits = page::Limits { url_bytes_max: URL_BYTES_MAX, ..page::Limits::default() };
     let is_it = |captured: &str| {
@@ -230,7 +226,7 @@ pub(super) fn lines(archive: &Archive, url: &Url) -> Result<Vec<CdxLine>> {
     Ok(captures)
 }
 
-/// The same with those that cannot be read.
+/// Returns the CDXJ lines of this URL, unreadable ones included, oldest first.
 pub(super) fn all_lines(archive: &Archive, frontier: &Path, url: &Url) -> Result<Vec<CdxLine>> {
     let mut captures = lines(archive, url)?;
     let unreadable = crawl::unreadable_captures(frontier, archive, url.as_str())?;
@@ -239,7 +235,7 @@ pub(super) fn all_lines(archive: &Archive, frontier: &Path, url: &Url) -> Result
     Ok(captures)
 }
 
-/// Every visit of a URL, oldest first.
+/// Returns every visit of a URL, oldest first.
 pub(super) fn read(
     archive: &Archive,
     frontier: &Path,
@@ -251,7 +247,7 @@ pub(super) fn read(
         let record = match archive.read(&line.location) {
             Ok(record) => Some(record),
             Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
-            // What cannot be read says no more than its line.
+            // Only the CDXJ line is left of an unreadable record.
             Err(_) => None,
         };
         let mut told = record.as_ref().and_then(Told::read);
@@ -287,14 +283,14 @@ pub(super) fn read(
     Ok(captures)
 }
 
-/// What the head of a record says.
+/// Classifies the headers of an inconclusive answer.
 fn said(record: &Record, agent: &str) -> Said {
     let http = parse_http(&record.block);
     let asks = http.is_ok_and(|http| Directives::from_headers(&http.headers, agent).noindex);
     if asks { Said::Noindex } else { Said::Other }
 }
 
-/// The newest page, or what is wrong with its record; `None` if there never was one.
+/// Returns the record of the newest page, or why it cannot be read; `None` if there was no page.
 fn newest_page(archive: &Archive, url: &Url) -> Result<Option<Result<Record, ArchiveError>>> {
     let captures = lines(archive, url)?;
     let is_page = |capture: &&CdxLine| capture.status == Some(200) && !capture.is_revisit();
@@ -304,7 +300,7 @@ fn newest_page(archive: &Archive, url: &Url) -> Result<Option<Result<Record, Arc
     }
 }
 
-/// The newest page, and whether it asks not to be found; `None` if it cannot be read.
+/// Returns the newest page and whether it has `noindex`; `None` if it cannot be read.
 fn read_newest(archive: &Archive, url: &Url, config: &Config) -> Result<Option<(Page, bool)>> {
     let Some(Ok(record)) = newest_page(archive, url)? else { return Ok(None) };
     let Ok(http) = parse_http(&record.block) else { return Ok(None) };
@@ -318,31 +314,31 @@ fn read_newest(archive: &Archive, url: &Url, config: &Config) -> Result<Option<(
     }))
 }
 
-/// Which address the newest page names as its canonical one, and what keeps it out of the index.
+/// Returns the canonical URL of the newest page, and why it is not indexed.
 pub(super) fn newest(
     archive: &Archive,
     url: &Url,
     config: &Config,
 ) -> Result<(Option<String>, Option<&'static str>)> {
     Ok(match read_newest(archive, url, config)? {
-        None => (None, Some("nothing of it can be read")),
+        None => (None, Some("it cannot be read")),
         Some((page, noindex)) => {
             let canonical = page.canonical;
             let canonical =
                 canonical.map(|url| Normalisation::apply(&config.normalise, url).into());
-            (canonical, noindex.then_some("it asks not to be found"))
+            (canonical, noindex.then_some("it has noindex"))
         }
     })
 }
 
-/// What of the newest page or document was not read.
+/// Returns which limits cut the newest page or document.
 pub(super) fn cuts(archive: &Archive, url: &Url, config: &Config) -> Result<Vec<String>> {
     let mut cuts = page_cuts(archive, url, config)?;
     cuts.extend(newest_text(archive, url)?.and_then(|record| cut::text_cut(&record, config)));
     Ok(cuts)
 }
 
-/// The newest page that was fetched, or document that was imported, if it can be read.
+/// Returns the newest readable page or imported document.
 fn newest_text(archive: &Archive, url: &Url) -> Result<Option<Record>> {
     let captures = lines(archive, url)?;
     let may_be =
@@ -359,12 +355,12 @@ fn newest_text(archive: &Archive, url: &Url) -> Result<Option<Record>> {
     Ok(None)
 }
 
-/// What of the newest page was not read, as far as limits of the crawl go.
+/// Returns which limits of the crawl cut the newest page.
 fn page_cuts(archive: &Archive, url: &Url, config: &Config) -> Result<Vec<String>> {
     let record = match newest_page(archive, url)? {
         None => return Ok(Vec::new()),
         Some(Ok(record)) => record,
-        Some(Err(error)) => return Ok(vec![format!("nothing of it is read: {error}")]),
+        Some(Err(error)) => return Ok(vec![format!("it cannot be read: {error}")]),
     };
     match Told::read(&record).map(|told| told.purpose) {
         Some(Purpose::Page) => cut::cuts(&record, url, config),
@@ -373,7 +369,7 @@ fn page_cuts(archive: &Archive, url: &Url, config: &Config) -> Result<Vec<String
     }
 }
 
-/// What the answers mean, in a sentence; `None` if there was none.
+/// Returns the verdict that follows from the answers; `None` without an answer.
 pub(super) fn answered(
     captures: &[Capture],
     retries: u8,
@@ -396,36 +392,34 @@ pub(super) fn answered(
         verdict.push_str("; `store_filter` kept it out of the archive");
     }
     if let Some(vain) = after.last() {
-        verdict = format!("{verdict}; asked again, {}", in_vain(vain, after, retries, next));
+        verdict = format!("{verdict}; after that, {}", in_vain(vain, after, retries, next));
     }
     if standing.is_some() && !after.is_empty() && gap.is_none() {
         let what = if last.is_page() { "the page" } else { "the answer" };
         let date = archive::date_text(last.date_s);
         let place = place(last, after, indexed);
-        verdict = format!("{verdict}; {what} of {date} stands, {place}");
+        verdict = format!("{verdict}; {what} of {date} is kept ({place})");
     }
     Some(verdict)
 }
 
-/// What is said of a page that the archive has no more; also who asks for it `next`, if nobody has since.
+/// Describes a page whose body is lost or damaged, and which crawl fetches it.
 fn missing(last: &Capture, gap: Gap, next: Option<Turn<'_>>) -> String {
     let date = archive::date_text(last.date_s);
     let body = last.told.as_ref().and_then(|told| told.refers_to);
     let what = match (body.map(|body| archive::date_text(body.s)), gap) {
         (Some(body), Gap::Lost) => {
-            format!(
-                "missing: at {date} it was as at {body}, and the archive has lost what it was then"
-            )
+            format!("missing: it was unchanged at {date}, and the record of {body} is lost")
         }
         (Some(body), Gap::Damaged) => {
-            format!("damaged: at {date} it was as at {body}, and that record cannot be read")
+            format!("damaged: it was unchanged at {date}, and the record of {body} cannot be read")
         }
         (None, _) => format!("damaged: the record of {date} cannot be read"),
     };
     next.map_or(what.clone(), |(next, until_s)| format!("{what}; {}", next.asked(until_s)))
 }
 
-/// What became of the last visit after a moment, if there was one, which was in vain; and who makes another one.
+/// Describes the last failed visit after a moment, if any, and which crawl makes another.
 pub(super) fn since(
     captures: &[Capture],
     moment: (i64, u32),
@@ -437,32 +431,31 @@ pub(super) fn since(
     after.last().map(|vain| in_vain(vain, after, retries, next))
 }
 
-/// What became of the last visit after an answer that stands, and who makes another one.
+/// Describes the last failed visit after a valid answer, and which crawl makes another.
 fn in_vain(vain: &Capture, after: &[Capture], retries: u8, next: Option<Turn<'_>>) -> String {
     let told = vain.told.as_ref();
     let said = match &vain.failure {
-        Some(failure) => failure.clone(),
+        Some(failure) => format!("a request failed ({failure})"),
         None if vain.inconclusive == Some(Said::Condition) => {
-            let what = "that the condition of the request does not hold";
             format!(
-                "the server answered {}, {what}, and nobody asked since without one",
+                "the server answered {} to a conditional request, and no other request followed",
                 vain.status
             )
         }
         None if vain.inconclusive.is_some() => {
-            let what = "with a head that makes another page of it";
-            format!("the server answered {} {what}, and nobody asked since which", vain.status)
+            let what = "with headers that change the page, which was not fetched since";
+            format!("the server answered {} {what}", vain.status)
         }
         None if vain.unreadable => {
             let date = archive::date_text(vain.date_s);
-            return format!("and the record of {date} cannot be read");
+            return format!("it was visited at {date}, and that record cannot be read");
         }
         None => return failing(&vain.status, told, requests(after), retries, next),
     };
     said + &fate(told, retries, next)
 }
 
-/// How many requests were made for the last of these visits, those before it that it repeats included.
+/// Counts the requests of the last visit and of the failed visits that it repeats.
 fn requests(visits: &[Capture]) -> u64 {
     let tries =
         |capture: &Capture| capture.told.as_ref().map_or(1, |told| u64::from(told.attempts) + 1);
@@ -481,28 +474,28 @@ fn requests(visits: &[Capture]) -> u64 {
     requests.max(all)
 }
 
-/// Where an answer is that stands, by visits after it that were in vain, and by where its page is `indexed` but for
-/// these.
+/// Says whether search finds a valid answer. `indexed` is the state without the failed visits `after` it, whose
+/// `noindex` may hide the page.
 fn place(last: &Capture, after: &[Capture], indexed: &str) -> String {
     let says = |capture: &&Capture| !matches!(capture.inconclusive, None | Some(Said::Condition));
     let withheld = after.iter().rfind(says);
     let withheld = withheld.filter(|told| told.inconclusive == Some(Said::Noindex));
     match withheld {
-        _ if !last.is_page() => "and there is no page in the index".to_owned(),
+        _ if !last.is_page() => "not a page".to_owned(),
         Some(told) => {
             let date = archive::date_text(told.date_s);
-            format!("but not in the index, since the 304 of {date} has noindex")
+            format!("not in the index: the 304 of {date} has noindex")
         }
         None => indexed.to_owned(),
     }
 }
 
-/// What the last answer was, after those before it; and if it was in vain, who asks `next`, if nobody has since.
+/// Describes the last answer; if it failed, also which crawl fetches the URL `next`.
 fn answer(captures: &[Capture], retries: u8, next: Option<Turn<'_>>) -> String {
     let Some((last, before)) = captures.split_last() else { return String::new() };
     let told = last.told.as_ref();
     match last.status.as_str() {
-        // After a 304 an earlier capture still holds.
+        // After a 304, the earlier capture is still valid.
         status if status == "200" || status == "304" && last.unchanged => match last.purpose {
             Some(Purpose::Robots) => "fetched, as a robots.txt".to_owned(),
             Some(Purpose::Sitemap) => "fetched, as a sitemap".to_owned(),
@@ -512,7 +505,7 @@ fn answer(captures: &[Capture], retries: u8, next: Option<Turn<'_>>) -> String {
             match told.and_then(|told| told.location.as_deref()) {
                 Some(target) => format!("fetched: it redirects to {target}"),
                 None => {
-                    format!("fetched: the server answered {}, and not where to go", last.status)
+                    format!("fetched: the server answered {} without a valid Location", last.status)
                 }
             }
         }
@@ -520,7 +513,7 @@ fn answer(captures: &[Capture], retries: u8, next: Option<Turn<'_>>) -> String {
             let purpose = last.purpose.unwrap_or(Purpose::Page);
             let number = status.parse().unwrap_or(0);
             if crawl::is_passing(purpose, number) {
-                // Nothing but these: no earlier answer stands.
+                // No answer is valid, so every visit counts.
                 let requests = captures.iter().filter(|capture| capture.told.is_some()).count();
                 let requests = requests as u64;
                 return format!("failed: {}", failing(status, told, requests, retries, next));
@@ -537,7 +530,7 @@ fn answer(captures: &[Capture], retries: u8, next: Option<Turn<'_>>) -> String {
     }
 }
 
-/// What an answer means that may be better another time.
+/// Describes a temporary error.
 fn failing(
     status: &str,
     told: Option<&Told>,
@@ -550,14 +543,14 @@ fn failing(
     format!("the server answered {status} to the last of {requests}{fate}")
 }
 
-/// Whether a visit that was in vain was the last one by `retries`, and who makes another one.
+/// Says whether a failed visit used up all `retries`, and which crawl makes another.
 fn fate(told: Option<&Told>, retries: u8, next: Option<Turn<'_>>) -> String {
     let Some((told, (next, until_s))) = told.zip(next) else { return String::new() };
     let given_up = if told.is_final(retries) { "; given up" } else { "" };
     format!("{given_up}; {}", next.told(until_s))
 }
 
-/// What the failures mean, if there is nothing else; one of the name server's is not one of the page.
+/// Counts the failures of a URL without any answer. Failed name lookups do not count.
 pub(super) fn failed(captures: &[Capture], retries: u8) -> Option<Failed> {
     let visits = || captures.iter().filter(|capture| capture.told.is_some());
     let last = visits().next_back()?;

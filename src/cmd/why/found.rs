@@ -1,10 +1,10 @@
 //! Where a URL was found.
 //!
-//! What lives here: asking the page table, which is quick, and the archive, which knows all. What does not:
-//! how an answer names a URL (`crawl::Mentions`).
+//! What lives here: lookups in the page table, which is fast, and in the archive, which is complete. What does not: how an
+//! answer names a URL (`crawl::Mentions`).
 //!
-//! **Invariant.** That no way to a URL is followed is said only by the archive: the table has no redirects,
-//! no sitemaps, and does not know the filters of links.
+//! **Invariant.** Only the archive can show that no link to a URL is followed: the table has no redirects, sitemaps or
+//! filters.
 
 use anyhow::Result;
 use archive::{Archive, ArchiveError};
@@ -18,7 +18,7 @@ use crate::config::Config;
 use crate::pipeline::extract_options;
 use crate::talk;
 
-/// Places where it was found that are listed.
+/// The most places that are listed.
 pub(super) const FOUND_MAX: usize = 20;
 
 /// A place where a URL was found.
@@ -26,14 +26,14 @@ pub(super) const FOUND_MAX: usize = 20;
 pub(super) struct Found {
     pub(super) url: String,
     pub(super) date_s: i64,
-    /// Microseconds of that second; nothing where the table of pages tells, which does not have them.
+    /// Microseconds of that second; `None` from the page table, which has none.
     #[serde(rename = "microseconds", skip_serializing_if = "Option::is_none")]
     pub(super) date_us: Option<u32>,
     pub(super) how: Mention,
 }
 
-/// Where a URL was found: by the page table if that is as new as the archive and knows a way that is
-/// followed, otherwise by the archive itself.
+/// Returns where a URL was found: from the page table if it is current and has a link that is followed, otherwise from
+/// the archive.
 pub(super) fn found_on(url: &Url, collection: &Collection, config: &Config) -> Result<Vec<Found>> {
     let crawl = &config.crawl;
     let has_filters = !crawl.parse_filter.is_empty() || !crawl.link_filter.is_empty();
@@ -82,11 +82,11 @@ fn in_archive(url: &Url, collection: &Collection, config: &Config) -> Result<Vec
         let record = match record {
             Ok(record) => record,
             Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
-            // What cannot be read says nothing.
+            // An unreadable record has no links.
             Err(_) => continue,
         };
         if let Some(how) = mentions.find(&record, url.as_str()) {
-            // One that is followed is looked for among all: it decides the verdict.
+            // A link that is followed decides the verdict, so the search goes on until there is one.
             found.truncate(FOUND_MAX - 1);
             let from = record.target.unwrap_or_default();
             let date_us = Some(record.date_us);
@@ -99,22 +99,22 @@ fn in_archive(url: &Url, collection: &Collection, config: &Config) -> Result<Vec
     Ok(found)
 }
 
-/// Why none of the ways to a URL is followed.
+/// Returns why no link to a URL is followed.
 pub(super) fn unfollowed(found_on: &[Found], config: &crawl::Config) -> Bar {
     let (unfollowed, dropped) =
         (|why: &str| Bar::Unfollowed(why.to_owned()), |why: String| Bar::Dropped(why));
     if found_on.is_empty() {
-        return unfollowed("nothing in the archive leads to it");
+        return unfollowed("nothing in the archive links to it");
     }
     let is = |how: Mention| found_on.iter().any(|found| found.how == how);
     let others = [Mention::Robots, Mention::Index, Mention::Sitemap, Mention::Redirect];
     if is(Mention::Link) || others.into_iter().any(is) && !config.follow {
         return unfollowed(
-            "`follow` is false, or the crawl one of a list, so only the seeds are fetched",
+            "`follow` is false or the crawl used `--list`, so only the seeds are fetched",
         );
     }
     if is(Mention::Robots) {
-        return unfollowed("`sitemaps` is false, so those of robots.txt files are not read");
+        return unfollowed("`sitemaps` is false, so sitemaps in robots.txt are not fetched");
     }
     if is(Mention::Beyond) {
         return dropped(format!(
@@ -124,16 +124,14 @@ pub(super) fn unfollowed(found_on: &[Found], config: &crawl::Config) -> Bar {
     }
     if is(Mention::BeyondBytes) {
         return dropped(format!(
-            "the URLs before it make {URLS_BYTES_MAX} bytes, the most that one answer may lead to"
+            "it is named only after the first {URLS_BYTES_MAX} bytes of URLs, the limit for one answer"
         ));
     }
     if is(Mention::Filtered) {
-        return unfollowed(
-            "`parse_filter` or `link_filter` does not hold for the links that lead to it",
-        );
+        return unfollowed("`parse_filter` or `link_filter` excludes the links to it");
     }
     if !is(Mention::Nofollow) {
-        return unfollowed("pages name it as their canonical address, and no link leads to it");
+        return unfollowed("pages name it as their canonical URL, and nothing links to it");
     }
-    unfollowed("only links that say nofollow lead to it")
+    unfollowed("all links to it have nofollow")
 }

@@ -1,10 +1,9 @@
-//! What keeps a URL waiting that the configuration of now would let in.
+//! Why a URL without a bar was not fetched yet.
 //!
-//! What lives here: what a crawl that runs, or the last one, was told otherwise (`crawl::Settings`), then the counts of the
-//! last one. What does not: what bars a URL now (`bar.rs`), and the limits themselves (`limit.rs`).
+//! What lives here: the flags of the running or last crawl (`crawl::Settings`), then the counts of the last crawl. What
+//! does not: present bars (`bar.rs`) and the limits (`limit.rs`).
 //!
-//! **Invariant.** What a run left out by a flag of its own is said of that run, and with it that one without the
-//! flag goes there.
+//! **Invariant.** If a flag of the last run excluded the URL, the verdict names that flag.
 
 use anyhow::Result;
 use archive::Archive;
@@ -19,7 +18,7 @@ use super::{Why, captures};
 use crate::config::Config;
 use crate::talk;
 
-/// What became of `url`, which was found, which nothing bars, and which was not visited.
+/// Returns the verdict about `url`, which was found, has no bar, and was not visited.
 pub(super) fn verdict(
     why: &Why,
     url: &Url,
@@ -30,7 +29,7 @@ pub(super) fn verdict(
 ) -> Result<String> {
     let frontier = &collection.frontier_dir();
     let limits = Limits { archive, frontier, report, config: &config.crawl };
-    let run = if why.is_crawling() { "the crawl that is running" } else { "the last crawl" };
+    let run = if why.is_crawling() { "the running crawl" } else { "the last crawl" };
     let settings = Settings::read(frontier);
     if let Some(settings) =
         settings.as_ref().filter(|kept| !kept.other_than(&config.crawl).is_empty())
@@ -42,41 +41,40 @@ pub(super) fn verdict(
             let keys: Vec<String> =
                 settings.other_than(&config.crawl).iter().map(|key| format!("`{key}`")).collect();
             return Ok(format!(
-                "waiting: {run} did not come to it, by settings of its own ({}): {left_out}; with those of now \
-                 `crivello crawl` would",
+                "waiting: {run} left it out by its own settings ({}): {left_out}; `crivello crawl` with the \
+                 present settings fetches it",
                 keys.join(", ")
             ));
         }
     }
     if why.is_crawling() {
-        return Ok(format!("waiting, by what is on disk: {run} has not come to it yet"));
+        return Ok(format!("waiting: by the data on disk, {run} has not reached it yet"));
     }
     let verdict = limits.left_by_last(url)?;
     let until_s = why.not_before_s.filter(|_| verdict.starts_with("waiting"));
     let verdict = verdict + &captures::not_before(until_s);
-    // Who cannot know what a run was told says what is known.
-    let caveat =
-        "; that is by the configuration of now, and the last crawl may have had other flags";
+    // Without settings.json, the flags of the last run are not known.
+    let caveat = "; that is by the present settings, and the last crawl may have had other flags";
     let is_unsure = settings.is_none() && report.finished_s > 0;
     Ok(if is_unsure { verdict + caveat } else { verdict })
 }
 
-/// Whether it is given, or another agent found it by a way that is not too long.
+/// Returns whether it is a seed, or another agent found it within `redirects_max`.
 pub(super) fn is_given(why: &Why, config: &Config) -> bool {
     why.seed || why.inbox_hops.is_some_and(|hops| hops <= config.crawl.redirects_max)
 }
 
-/// Why only another agent's way leads to it, and is too long; `None` if that is not so.
+/// Returns a sentence if only another agent found it, after too many redirects.
 pub(super) fn too_far(why: &Why, config: &Config) -> Option<String> {
     let hops = why.inbox_hops.filter(|_| !is_given(why, config) && why.found_on.is_empty())?;
     let redirects = talk::count(hops.into(), "redirect");
     let redirects_max = config.crawl.redirects_max;
     Some(format!(
-        "{redirects} led to it where another agent found it, and `redirects_max` is {redirects_max}"
+        "another agent found it after {redirects}, and `redirects_max` is {redirects_max}"
     ))
 }
 
-/// Why a run that was `told` this would not visit `url`; `None` if it would.
+/// Returns why a run with the configuration `told` left out `url`; `None` if it did not.
 fn left_out(
     why: &Why,
     url: &Url,

@@ -1,12 +1,12 @@
-//! Which limit kept a URL that was found from being visited, as far as that can be known.
+//! Which limit dropped a URL.
 //!
-//! What lives here: the limits of a crawl, held against what the archive and the last report tell. Nobody
-//! writes down the URLs that are dropped, for they may be as many as a trap makes up; but how far a page was
-//! is archived, a host that has had its share has it in the archive, and the rest is counted by limit. What
-//! does not: rules that depend on the URL alone (`crawl::Rules`); what a host has had (`crawl::host_limit`).
+//! What lives here: the limits of a crawl, compared with the archive and the last report. Dropped URLs are not recorded,
+//! since a trap makes any number of them. The archive shows the depth of a page and the requests of a host; for other
+//! limits there are only counts. What does not: rules on the URL alone (`crawl::Rules`), and the count of a host
+//! (`crawl::host_limit`).
 //!
-//! **Invariant.** "dropped:" and a limit is said only of what no run with these limits and this archive would
-//! visit. Where only the counts of the last run are left, the verdict names the limits that may have been it.
+//! **Invariant.** The verdict "dropped:" with one limit means that no run with this limit and this archive fetches the URL.
+//! From counts alone, the verdict lists the possible limits.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use super::captures;
 use super::found::{FOUND_MAX, Found};
 use crate::talk::count;
 
-/// What limits are held against.
+/// The data that limits depend on.
 pub(super) struct Limits<'a> {
     pub(super) archive: &'a Archive,
     pub(super) frontier: &'a Path,
@@ -28,8 +28,8 @@ pub(super) struct Limits<'a> {
 }
 
 impl Limits<'_> {
-    /// Which limit keeps `url` out, which was found there, may be visited, and was not; in words, as far as it
-    /// is known. One that was given has no way to it that could be too long.
+    /// Returns the limit that drops `url`, as a sentence; `None` if no limit is known to. `redirects_max` and `depth_max`
+    /// do not apply to seeds (`given`).
     pub(super) fn dropped_by(
         &self,
         url: &Url,
@@ -42,41 +42,41 @@ impl Limits<'_> {
         self.share_had(url)
     }
 
-    /// That the host of `url` has had its share, in words; `None` if it has not.
+    /// Returns the limit that the host of `url` has reached, as a sentence.
     pub(super) fn share_had(&self, url: &Url) -> Result<Option<String>> {
         let share = crawl::host_limit(self.archive, self.frontier, self.config, url.as_str())?;
         Ok(share.map(|key| self.share(key)))
     }
 
-    /// What became of `url`, which nothing of that keeps out, by the counts of the last run that ended.
+    /// Returns the verdict about `url` by the counts of the last run.
     pub(super) fn left_by_last(&self, url: &Url) -> Result<String> {
-        // A host without a capture may yet be one that the crawl never came to know.
+        // A host without a capture may be unknown to the crawl.
         let is_new = self.archive.captures_of_host(url.as_str())?.iter().all(|capture| {
             Url::parse(&capture.url).is_ok_and(|captured| captured.origin() != url.origin())
         });
-        // A host that is known may not have had its turn yet, unless nothing was left to do.
+        // A known host may still wait for its turn, unless the run finished.
         let is_over = !self.report.interrupted && self.report.limit.is_none();
         let hosts_max = self.config.hosts_max;
         let is_full = self.report.hosts >= hosts_max as u64 && self.drops("hosts") > 0;
         if is_new && is_over && is_full {
             return Ok(format!(
-                "dropped: the crawl knew {} before its own, which is `hosts_max`",
+                "dropped: the crawl already knew {}, which is `hosts_max`",
                 count(hosts_max as u64, "host")
             ));
         }
         Ok(self.counted(is_new))
     }
 
-    /// What is said of a host that has had its share, by the key of the limit.
+    /// Formats the limit with this key, which a host has reached.
     fn share(&self, key: &str) -> String {
         let (limit, noun) = match key {
             "pages_per_host_max" => (self.config.pages_per_host_max, "page"),
             _ => (self.config.requests_per_host_max, "request"),
         };
-        format!("its host has had its {} (`{key}`)", count(limit, noun))
+        format!("its host has reached its limit of {} (`{key}`)", count(limit, noun))
     }
 
-    /// Why every way to it is too long, if every one is.
+    /// Returns why all links and redirects to it are too long; `None` if one is not.
     pub(super) fn too_far(&self, url: &Url, found_on: &[Found]) -> Result<Option<String>> {
         if found_on.len() >= FOUND_MAX {
             return Ok(None); // there may be a shorter one
@@ -91,7 +91,7 @@ impl Limits<'_> {
             });
             let record = match answer.map(|capture| self.archive.read(&capture.location)) {
                 Some(Err(error @ ArchiveError::Io { .. })) => return Err(error.into()),
-                // What cannot be read may be near.
+                // An unreadable page may be near.
                 read => read.and_then(Result::ok),
             };
             let Some(told) = record.as_ref().and_then(Told::read) else { return Ok(None) };
@@ -110,7 +110,7 @@ impl Limits<'_> {
                     if told.purpose == Purpose::Sitemap && depth > SITEMAP_DEPTH_MAX.into() =>
                 {
                     Some(format!(
-                        "indexes of sitemaps lead to it {depth} levels down, and {SITEMAP_DEPTH_MAX} are \
+                        "sitemap indexes lead to it {depth} levels down, and {SITEMAP_DEPTH_MAX} are \
                          followed"
                     ))
                 }
@@ -120,7 +120,7 @@ impl Limits<'_> {
         Ok(far)
     }
 
-    /// What the counts of the last run leave open.
+    /// Returns the verdict that lists the possible limits, by the counts of the last run.
     fn counted(&self, is_new: bool) -> String {
         let Report { waiting, limit, pruned, interrupted, .. } = self.report;
         let mut ways: Vec<String> = Vec::new();
@@ -131,43 +131,43 @@ impl Limits<'_> {
         ] {
             let times = self.drops(limit);
             if times > 0 && (limit != "hosts" || is_new) {
-                ways.push(format!("{times} by `{key}`"));
+                ways.push(format!("{} by `{key}`", count(times, "URL")));
             }
         }
         if *pruned > 0 {
-            ways.push(format!("{pruned} by `turn_s_max`"));
+            ways.push(format!("{} by `turn_s_max`", count(*pruned, "URL")));
         }
-        // What had to go for want of room is found again, and may have more of it.
+        // The next crawl finds these URLs again, and may have room for them.
         let rooms = ["waiting-per-host", "waiting"];
         let has_room = *pruned > 0 || rooms.into_iter().any(|limit| self.drops(limit) > 0);
-        let next = if has_room { "; the next crawl may ask for it" } else { "" };
+        let next = if has_room { "; the next crawl may fetch it" } else { "" };
         let (ways, urls) = (ways.join(", "), count(*waiting, "URL"));
-        // A crawl that came to its end by itself left nothing in the queue of a host that is not set aside.
+        // A crawl that finished left URLs only in queues of hosts that are set aside.
         let may_wait = *interrupted || limit.is_some();
         match (ways.is_empty(), limit) {
-            (false, _) if !may_wait => format!("dropped, as these were: {ways}{next}"),
+            (false, _) if !may_wait => format!("dropped: the last crawl dropped {ways}{next}"),
             (false, _) => {
-                format!("waiting, one of {urls}, or dropped, as these were: {ways}{next}")
+                format!("waiting (one of {urls}) or dropped: the last crawl dropped {ways}{next}")
             }
             (true, Some(limit)) => {
                 format!("waiting: the last crawl ended at its `{limit}` with {urls} in the queue")
             }
             (true, None) if *waiting == 0 => {
-                "waiting: the last crawl did not come to it, and `crivello crawl` would".to_owned()
+                "waiting: the last crawl did not reach it, and `crivello crawl` does".to_owned()
             }
             (true, None) => format!(
-                "waiting: the last crawl ended with {urls} in the queue, and `crivello crawl` goes on there"
+                "waiting: the last crawl ended with {urls} in the queue, and `crivello crawl` continues"
             ),
         }
     }
 
-    /// URLs that the last run dropped because of a limit.
+    /// Returns how many URLs the last run dropped by a limit.
     fn drops(&self, limit: &str) -> u64 {
         self.report.dropped.get(limit).copied().unwrap_or(0)
     }
 }
 
-/// What is said of a page that so many links lead to.
+/// Formats the depth of a page beyond `depth_max`.
 pub(super) fn far_from_first(depth: u32, depth_max: u16) -> String {
     let links = count(depth.into(), "link");
     format!("{links} lead to it from the first page of its site, and `depth_max` is {depth_max}")

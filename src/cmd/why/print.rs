@@ -1,8 +1,8 @@
-//! How the answer about a URL is told to people.
+//! The answer about a URL as text.
 //!
-//! What lives here: lines of text. What does not: what they say (`why.rs`).
+//! What lives here: the lines. What does not: their content (`why.rs`).
 //!
-//! **Invariant.** What comes from a server is shown without anything that moves the cursor. Nothing is said twice.
+//! **Invariant.** Text from a server is printed without control characters. No line repeats a fact of the verdict.
 
 use std::io::Write;
 
@@ -10,12 +10,12 @@ use anyhow::Result;
 use crawl::Mention;
 
 use super::captures::Said;
-use super::found::Found;
-use super::{Gone, SEEDS, Why};
+use super::found::{FOUND_MAX, Found};
+use super::{Gone, SEEDS, Why, sitemap};
 use crate::cmd::crawl::aside_fate;
 use crate::talk;
 
-/// Pages behind it that are shown.
+/// The most duplicates that are listed.
 const COPIES_SHOWN_MAX: usize = 10;
 
 pub(super) fn print(why: &Why) -> Result<()> {
@@ -23,7 +23,7 @@ pub(super) fn print(why: &Why) -> Result<()> {
     writeln!(out, "{}", why.url)?;
     writeln!(out, "  {}", talk::plain(&why.verdict))?;
     if let Some(writer) = &why.running {
-        writeln!(out, "  {writer} is running right now: what it has not written yet is not told")?;
+        writeln!(out, "  {writer} is running right now; this answer is from the data on disk")?;
     }
     print_crawl(&mut out, why)?;
     print_visits(&mut out, why)?;
@@ -32,7 +32,7 @@ pub(super) fn print(why: &Why) -> Result<()> {
     }
     print_standing(&mut out, why)?;
     if why.seed {
-        writeln!(out, "  a crawl began with it")?;
+        writeln!(out, "  it is a seed")?;
     }
     if why.inbox {
         writeln!(out, "  another agent found it")?;
@@ -42,50 +42,52 @@ pub(super) fn print(why: &Why) -> Result<()> {
             SEEDS => "given as a sitemap".to_owned(),
             namer => format!("named as a sitemap by {}", talk::plain(namer)),
         };
-        writeln!(
-            out,
-            "  {who}, so a recrawl asks for it as one; it is a page while it answers with one"
-        )?;
+        writeln!(out, "  {who}, but it answered with a page; a recrawl fetches it as a sitemap")?;
     }
-    for Found { url, date_s, date_us, how } in &why.found_on {
+    for Found { url, date_s, how, .. } in &why.found_on {
         let how = match how {
             Mention::Link => "linked from",
             Mention::Nofollow => "linked with nofollow from",
-            Mention::Beyond => "linked, after more links than are kept, from",
-            Mention::BeyondBytes => "named, after more bytes of URLs than are kept, by",
-            Mention::Filtered => "linked, where a filter keeps it from being followed, from",
+            Mention::Beyond => "linked, after the limit on links, from",
+            Mention::BeyondBytes => "named, after the limit on bytes of URLs, by",
+            Mention::Filtered => "linked, but excluded by a filter, from",
             Mention::Redirect => "redirected to from",
             Mention::Sitemap => "in the sitemap",
-            Mention::Index => "in the index of sitemaps",
+            Mention::Index => "in the sitemap index",
             Mention::Robots => "a sitemap named in",
-            Mention::Canonical => "named as the canonical address by",
+            Mention::Canonical => "named as the canonical URL by",
         };
-        let date = archive::exact_date_text(*date_s, date_us.unwrap_or(0));
-        writeln!(out, "  {how} {url}, {date}")?;
+        writeln!(out, "  {how} {url}, {}", archive::date_text(*date_s))?;
+    }
+    if why.found_on.len() >= FOUND_MAX {
+        writeln!(out, "  … only {FOUND_MAX} places are listed")?;
     }
     Ok(())
 }
 
-/// The visits, and those of which only is left that there were some.
+/// Prints the visits, lost ones included.
 fn print_visits(out: &mut impl Write, why: &Why) -> Result<()> {
     for capture in &why.captures {
         let file = &capture.file;
         let date = archive::exact_date_text(capture.date_s, capture.date_us);
         let what = match &capture.failure {
             Some(failure) if capture.inconclusive.is_some() => {
-                format!("failed {date}, {}, with noindex in its head", talk::plain(failure))
+                format!("failed {date}, {}, with noindex in its headers", talk::plain(failure))
             }
             Some(failure) => format!("failed {date}, {}", talk::plain(failure)),
             None if capture.unreadable => {
-                format!("captured {date}, status {}, but it cannot be read", capture.status)
+                format!("captured {date}, status {}, but the record cannot be read", capture.status)
             }
             None if capture.unstored => format!("visited {date}, status {}", capture.status),
             None if capture.inconclusive == Some(Said::Condition) => {
-                let what = "the condition of the request does not hold, so the page is asked for without one";
+                let what = "the condition of the request failed; one without a condition follows";
                 format!("visited {date}, status {}: {what}", capture.status)
             }
             None if capture.inconclusive.is_some() => {
-                format!("visited {date}, status {}, with the head of another page", capture.status)
+                format!(
+                    "visited {date}, status {}, with headers that change the page",
+                    capture.status
+                )
             }
             None if capture.unchanged => {
                 format!("visited {date}, status {}, unchanged", capture.status)
@@ -103,7 +105,7 @@ fn print_visits(out: &mut impl Write, why: &Why) -> Result<()> {
     Ok(())
 }
 
-/// What it is to the index.
+/// Prints its state in the page table and among the duplicates.
 fn print_standing(out: &mut impl Write, why: &Why) -> Result<()> {
     let is_told = |standing: &&String| {
         let redirect = standing.strip_prefix("a redirect to ");
@@ -113,18 +115,24 @@ fn print_standing(out: &mut impl Write, why: &Why) -> Result<()> {
             || status.is_some_and(|status| why.verdict.contains(&format!("answered {status}")))
             || reason.is_some_and(|reason| why.cuts.iter().any(|cut| cut.contains(reason)))
     };
+    let is_page = sitemap::is_page(&why.captures) && !why.verdict.contains("index");
+    let place = Some(&why.place).filter(|_| is_page);
     if let Some(standing) = why.standing.as_ref().filter(|standing| !is_told(standing)) {
-        writeln!(out, "  it is {}", talk::plain(standing))?;
+        let place = if standing == "a page" && why.folded_behind.is_none() { place } else { None };
+        let place = place.map(|place| format!(" ({place})")).unwrap_or_default();
+        writeln!(out, "  it is {}{place}", talk::plain(standing))?;
+    } else if let Some(place) = place.filter(|_| why.standing.is_none()) {
+        writeln!(out, "  {place}")?;
     }
     let visited = why.visited_as.as_ref().unwrap_or(&why.url);
     if let Some(canonical) = why.canonical.as_ref().filter(|canonical| *canonical != visited) {
-        writeln!(out, "  it names {} as its canonical address", talk::plain(canonical))?;
+        writeln!(out, "  its canonical URL is {}", talk::plain(canonical))?;
     }
     if let Some(head) = &why.folded_behind {
-        // Rounded down: 1.00 is equal.
+        // Rounded down, so that 1.00 means equal.
         let similarity = why.similarity.map(|similarity| (similarity * 100.0).floor() / 100.0);
         let similarity = similarity.map(|similarity| format!(", similarity {similarity:.2}"));
-        writeln!(out, "  folded into {head}{}", similarity.unwrap_or_default())?;
+        writeln!(out, "  duplicate of {head}{}", similarity.unwrap_or_default())?;
     }
     for copy in why.copies.iter().take(COPIES_SHOWN_MAX) {
         writeln!(out, "  represents {copy}")?;
@@ -135,7 +143,7 @@ fn print_standing(out: &mut impl Write, why: &Why) -> Result<()> {
     Ok(())
 }
 
-/// What a crawl has to say to it, as far as the verdict does not say it.
+/// Prints refusals and the state of its host, unless the verdict has them.
 fn print_crawl(out: &mut impl Write, why: &Why) -> Result<()> {
     let is_new = |text: &&String| !why.verdict.contains(text.as_str());
     if let Some(refused) = why.refused.as_ref().filter(is_new) {
@@ -144,12 +152,12 @@ fn print_crawl(out: &mut impl Write, why: &Why) -> Result<()> {
     if let Some(robots) = why.robots.as_ref().filter(is_new) {
         writeln!(out, "  robots.txt: {}", talk::plain(robots))?;
     }
-    // That its host was set aside says the same.
+    // The line about the host below says the same.
     if let Some(unheard) = why.unheard.as_ref().filter(is_new).filter(|_| why.aside.is_none()) {
         writeln!(out, "  {}", talk::plain(unheard))?;
     }
     if let Some(agent) = why.agent.filter(|_| !why.verdict.starts_with("left to agent")) {
-        writeln!(out, "  its host is crawled by agent {agent}")?;
+        writeln!(out, "  agent {agent} crawls its host")?;
     }
     if let Some(aside) = why.aside.as_ref().filter(|aside| is_new(&&aside.why)) {
         let (why, fate) = (talk::plain(&aside.why), aside_fate(aside));

@@ -1,10 +1,9 @@
-//! What robots.txt says of a URL, by the newest answer that the archive has.
+//! The rules of robots.txt for a URL, from the archive.
 //!
-//! What lives here: finding that answer, redirects followed as a crawl follows them. What does not: what the
-//! lines of the file mean (`crawl`).
+//! What lives here: the search for the newest robots.txt, redirects included. What does not: the meaning of its lines
+//! (`crawl`).
 //!
-//! **Invariant.** The answer is that of the newest robots.txt in the archive, unless a newer one is known to be lost; no
-//! server is asked.
+//! **Invariant.** The newest robots.txt in the archive counts, unless a newer one is known to be lost. Nothing is fetched.
 
 use std::path::Path;
 
@@ -15,7 +14,7 @@ use page::Url;
 
 use super::captures;
 
-/// A record; `None` if it is damaged: a crawl that cannot read it asks for it again.
+/// Reads a record; `None` if it is damaged, since a crawl then fetches robots.txt again.
 fn read(archive: &Archive, location: &Location) -> Result<Option<Record>> {
     match archive.read(location) {
         Err(error @ ArchiveError::Io { .. }) => Err(error.into()),
@@ -23,8 +22,8 @@ fn read(archive: &Archive, location: &Location) -> Result<Option<Record>> {
     }
 }
 
-/// What the newest robots.txt of a URL's host says of it; `None` if there is none. Of one that is `lost`, nobody knows, and
-/// an older one does not count.
+/// Returns the rule of the newest robots.txt for a URL; `None` without a robots.txt. If the newest one is `lost`, older
+/// ones do not count.
 pub(super) fn saying(
     archive: &Archive,
     frontier: &Path,
@@ -56,7 +55,7 @@ pub(super) fn saying(
     Ok(None)
 }
 
-/// What is said of a URL if the newest robots.txt of its host cannot be read; `None` if that is not so.
+/// Returns a sentence if the newest robots.txt of its host cannot be read.
 pub(super) fn unread(archive: &Archive, frontier: &Path, url: &Url) -> Result<Option<String>> {
     let Ok(at) = url.join("/robots.txt") else { return Ok(None) };
     let captures = captures::all_lines(archive, frontier, &at)?;
@@ -66,26 +65,26 @@ pub(super) fn unread(archive: &Archive, frontier: &Path, url: &Url) -> Result<Op
     }
     let date = archive::date_text(last.date_s);
     Ok(Some(format!(
-        "whether robots.txt forbids it is not known, since that of {date} cannot be read; the next crawl goes by its log of \
-         visits, or else asks for robots.txt first"
+        "the robots.txt of {date} cannot be read; the next crawl uses the rules in its visit log, or fetches robots.txt \
+         first"
     )))
 }
 
-/// What it means that there was no answer.
+/// Describes a robots.txt without an answer.
 fn unheard(failure: &Failure) -> RobotsSaying {
     let what = if failure.kind.is_of_host() {
         "its host cannot be reached"
     } else {
-        "its robots.txt cannot be had"
+        "its robots.txt cannot be fetched"
     };
     RobotsSaying { allowed: false, is_had: false, why: format!("{what} ({failure})") }
 }
 
-/// What it means that one is lost which was asked for later than any that is left.
+/// Describes a lost robots.txt that is newer than all in the archive.
 fn gone(lost: Moment) -> RobotsSaying {
     let date = archive::date_text(lost.s);
     let why =
-        format!("the robots.txt of {date} is lost with its archive file, and asked for first");
+        format!("the robots.txt of {date} is lost with its archive file, and is fetched first");
     RobotsSaying { allowed: true, is_had: false, why }
 }
 

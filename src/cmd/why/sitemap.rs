@@ -1,9 +1,9 @@
-//! Who says of a page that it is a sitemap, so that a recrawl asks for it as one.
+//! Which source names a page as a sitemap.
 //!
-//! What lives here: looking at the last answers of those that may. What does not: how an answer names a URL
-//! (`crawl::Mentions`), and what a recrawl asks for (`crawl`).
+//! What lives here: the search in robots.txt files and sitemap indexes. What does not: how an answer names a URL
+//! (`crawl::Mentions`), and the URLs of a recrawl (`crawl`).
 //!
-//! **Invariant.** As in a recrawl, the last answer of a robots.txt or an index that tells is what counts.
+//! **Invariant.** As in a recrawl, the last conclusive answer of a robots.txt or sitemap index counts.
 
 use anyhow::Result;
 use archive::{Archive, ArchiveError};
@@ -13,7 +13,7 @@ use page::Url;
 use super::captures;
 use super::found::Found;
 
-/// The robots.txt or the index that names `url` as a sitemap, among those where it was found and that of its own host.
+/// Returns the robots.txt or sitemap index that names `url` as a sitemap: that of its own host, or one of `found_on`.
 pub(super) fn named_by(
     url: &Url,
     found_on: &[Found],
@@ -34,7 +34,7 @@ pub(super) fn named_by(
     Ok(None)
 }
 
-/// Whether the last answer from `namer` that tells names `url` as a sitemap.
+/// Returns whether the last conclusive answer from `namer` names `url` as a sitemap.
 fn names(
     namer: &Url,
     url: &Url,
@@ -60,7 +60,7 @@ fn names(
     Ok(false)
 }
 
-/// Whether the last answer that stands is a page, and no sitemap.
+/// Returns whether the last valid answer is a page, not a sitemap.
 pub(super) fn is_page(captures: &[captures::Capture]) -> bool {
     let last = captures.iter().rfind(|capture| !capture.is_vain());
     last.is_some_and(|last| last.purpose == Some(Purpose::Page) && last.is_page())

@@ -191,7 +191,7 @@ fn needs_shared_facets_end_with_the_pages_of_the_host() {
     row.check_verdict("/facets?color=0", "fetched");
     row.check_verdict(
         "/facets?sort=9",
-        "dropped: its host has had its 40 pages (`pages_per_host_max`)",
+        "dropped: its host has reached its limit of 40 pages (`pages_per_host_max`)",
     );
     check_cost(row.cost);
 }
@@ -215,7 +215,7 @@ fn needs_shared_pages_that_are_all_not_found_end_with_the_requests_of_the_host()
     row.check_verdict(&order[29], "fetched");
     row.check_verdict(
         &order[30],
-        "dropped: its host has had its 30 requests (`requests_per_host_max`)",
+        "dropped: its host has reached its limit of 30 requests (`requests_per_host_max`)",
     );
 }
 
@@ -223,10 +223,10 @@ fn needs_shared_pages_that_are_all_not_found_end_with_the_requests_of_the_host()
 fn needs_shared_a_page_of_64_mib_is_not_kept() {
     let row = Row::crawl(&["/large"], &["/"], "");
     row.check_counts([("pages", 0), ("failures/too-large", 1), ("requests", 2)]);
-    row.check_verdict("/large", "given up after 1 failure, at last too-large: ");
+    row.check_verdict("/large", "given up after 1 failure, the last: too-large: ");
     check_cost(row.cost);
     row.index();
-    row.check_verdict("/large", "given up after 1 failure, at last too-large: ");
+    row.check_verdict("/large", "given up after 1 failure, the last: too-large: ");
     row.check_standing("/large", "no page: too-large");
 }
 
@@ -271,7 +271,7 @@ fn needs_shared_an_answer_that_breaks_off_is_no_page() {
     // A page that answers tells that it is not the host.
     let row = Row::crawl(&["/trunc", "/gz/good"], &["/"], "");
     row.check_counts([("pages", 1), ("failures/protocol", 1), ("requests", 4)]);
-    row.check_verdict("/trunc", "given up after 2 failures, at last protocol: ");
+    row.check_verdict("/trunc", "given up after 2 failures, the last: protocol: ");
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn needs_shared_servers_that_drip_hang_or_say_nothing_are_given_up() {
     row.check_counts([("pages", 1), ("failures/timeout", 2), ("failures/protocol", 1)]);
     assert!(row.cost.time < HANGING_TIME_MAX, "{:?}", row.cost);
     for (path, kind) in [("/drip", "timeout"), ("/hang", "timeout"), ("/empty", "protocol")] {
-        row.check_verdict(path, &format!("given up after 2 failures, at last {kind}: "));
+        row.check_verdict(path, &format!("given up after 2 failures, the last: {kind}: "));
     }
 }
 
@@ -289,7 +289,7 @@ fn needs_shared_servers_that_drip_hang_or_say_nothing_are_given_up() {
 fn needs_shared_200_kb_of_headers_are_refused() {
     let row = Row::crawl(&["/bighead", "/gz/good"], &["/"], "");
     row.check_counts([("pages", 1), ("failures/protocol", 1)]);
-    row.check_verdict("/bighead", "given up after 2 failures, at last protocol: ");
+    row.check_verdict("/bighead", "given up after 2 failures, the last: protocol: ");
     check_cost(row.cost);
 }
 
@@ -327,7 +327,7 @@ fn needs_shared_noindex_is_obeyed_and_nofollow_leads_nowhere() {
     }
     let secrets = ["/meta/secret1", "/meta/secret2", "/meta/secret3"];
     for path in secrets {
-        row.check_verdict(path, "not followed: only links that say nofollow lead to it");
+        row.check_verdict(path, "not followed: all links to it have nofollow");
     }
     check_never_asked(&row, &secrets);
 }
@@ -400,7 +400,7 @@ fn needs_shared_a_hundred_thousand_links_are_cut_and_their_host_has_its_limit() 
     row.check_verdict("/status/404?0", "fetched: the server answered 404");
     row.check_verdict(
         "/status/404?19999",
-        "dropped: its host has had its 20 requests (`requests_per_host_max`)",
+        "dropped: its host has reached its limit of 20 requests (`requests_per_host_max`)",
     );
     row.check_verdict(
         "/status/404?20000",
