@@ -1,11 +1,10 @@
 //! `crivello archive`: list, get.
 //!
-//! What lives here: what is printed of the archive, and in words what cannot be. What does not: how files are read
-//! (crate `archive`), and what a crawl writes into a record (crate `crawl`).
+//! What lives here: output of captures, and messages about captures that cannot be printed. What does not: reading of
+//! files (crate `archive`), and the fields that a crawl writes into a record (crate `crawl`).
 //!
-//! **Invariant.** Standard output of `get` has bytes of the archive and nothing else, unless JSON is asked for.
-//! Whoever asks for a URL is told what the archive has of it wherever that is not a page: an answer that leads
-//! elsewhere, a visit without an answer, a record that is damaged.
+//! **Invariant.** Without `--json`, standard output of `get` has only bytes of the archive. Standard error explains a
+//! result that is no page: a redirect, a failed visit, a damaged record.
 
 use std::borrow::Cow;
 use std::io::{IsTerminal as _, Write as _};
@@ -20,10 +19,10 @@ use super::question::read_url;
 use crate::context::{Context, Exit};
 use crate::talk;
 
-/// The most places of damage that a message names.
+/// The most damaged places that a message lists.
 const PLACES_SHOWN_MAX: usize = 5;
 
-/// A body that unpacks to more than this is not printed.
+/// The longest unpacked body that is printed.
 const BODY_BYTES_MAX: usize = 1 << 30;
 
 #[derive(clap::Subcommand)]
@@ -96,18 +95,18 @@ fn list(collection: &collection::Collection, context: &Context) -> Result<Exit> 
     Ok(Exit::Done)
 }
 
-/// The HTTP status of a response.
+/// Returns the HTTP status of a response.
 fn status(record: &Record) -> Option<u16> {
     let answer = matches!(record.kind, Kind::Response | Kind::Revisit);
     let answer = answer.then(|| archive::parse_http(&record.block).ok()).flatten();
     answer.map(|answer| answer.status)
 }
 
-/// What the archive had of a URL and cannot show.
+/// Captures of a URL that cannot be read.
 struct Missing {
-    /// Captures that went with files.
+    /// Captures in missing or truncated files.
     gone: Vec<CdxLine>,
-    /// Those that cannot be read, and places of which nobody knows what they had.
+    /// Captures in damaged records, and damaged places with unknown contents.
     unreadable: Vec<CdxLine>,
 }
 
@@ -131,8 +130,7 @@ fn get(
     if url != asked {
         talk::say(context.quiet, &format!("a crawl visits it as {url}"));
     }
-    // A try that failed, or an answer that leaves an earlier one standing, is no capture to show while there is a better
-    // one, and a revisit has no body.
+    // The best capture is last: failed visits, revisits (they have no body) and temporary errors sort before.
     let is_vain = |status| crawl::leaves_standing(Purpose::Page, status);
     captures.sort_by_key(|capture| {
         let is_answer = capture.status.is_some();
@@ -160,7 +158,7 @@ fn get(
     for said in &damaged {
         talk::say(context.quiet, said);
     }
-    // A later visit found it as it is shown.
+    // A later revisit record confirms this capture.
     let since = revisited.max(Some(moment(&capture)));
     for said in newer(&folder, &url, since, &missing) {
         talk::say(context.quiet, &said);
@@ -208,7 +206,7 @@ fn write_out(bytes: &[u8]) -> std::io::Result<()> {
     out.flush()
 }
 
-/// Bytes for a terminal: text whose control characters are escapes, but for line breaks and tabs.
+/// Makes text for a terminal: control characters become escapes, except newlines and tabs.
 fn visible(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
     let mut visible = String::with_capacity(text.len());
@@ -222,8 +220,9 @@ fn visible(bytes: &[u8]) -> String {
     visible
 }
 
-/// The last capture that can be read, its record, and what is said of those behind it; an error if a later visit found the
-/// page as one of these, or if no older answer is left. None if there are no captures.
+/// Returns the last readable capture, its record, and messages about newer captures; `None` without captures.
+///
+/// Fails if a revisit record refers to an unreadable capture, or if no older answer is left.
 fn newest(
     folder: &Archive,
     url: &Url,
@@ -245,12 +244,12 @@ fn newest(
     Ok(None)
 }
 
-/// Whether a capture tells what its URL is, or that it is as it was.
+/// Returns whether a capture is a conclusive answer or a revisit.
 fn stands(line: &CdxLine) -> bool {
     line.is_revisit() || crawl::is_answer(line)
 }
 
-/// Says that the answer is lost, and what became of the last visit since, all of which were in vain.
+/// Says that the answer is lost, and how the last visit since then failed.
 fn in_vain(
     folder: &Archive,
     url: &Url,
@@ -280,7 +279,7 @@ fn moment(line: &CdxLine) -> (i64, u32) {
     (line.date_s, line.date_us)
 }
 
-/// What is said of captures since a moment that cannot be shown.
+/// Describes captures after `since` that cannot be read.
 fn newer(folder: &Archive, url: &Url, since: Option<(i64, u32)>, missing: &Missing) -> Vec<String> {
     let places = missing.unreadable.iter().filter(|line| Some(moment(line)) > since);
     let said = places.map(|line| format!("{}: {}", unreadable(url, line), place(line)));
@@ -294,7 +293,7 @@ fn newer(folder: &Archive, url: &Url, since: Option<(i64, u32)>, missing: &Missi
     said
 }
 
-/// Fails if what the last visit that found a page as it was refers to is not there, with what has become of it.
+/// Fails if the capture that the last revisit record refers to is missing or damaged.
 fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine], missing: &Missing) -> Result<()> {
     let revisits = captures.iter().filter(|capture| capture.is_revisit());
     let Some(last) = revisits.max_by_key(|line| (line.date_s, line.date_us)) else { return Ok(()) };
@@ -302,7 +301,7 @@ fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine], missing: &Missi
     let Some(Moment { s, us }) = Told::read(&record).and_then(|told| told.refers_to) else {
         return Ok(());
     };
-    // Some know of no microseconds.
+    // Some records have no microseconds.
     let is_body = |line: &&CdxLine| line.date_s == s && (line.date_us == us || us == 0);
     if captures.iter().filter(is_body).any(|line| !line.is_revisit()) {
         return Ok(());
@@ -320,8 +319,8 @@ fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine], missing: &Missi
     bail!("{url} was at {date} as at {then}, and {what}")
 }
 
-/// The captures of a URL as it is spelt, or else as a crawl visits it; those that cannot be read if no other tells what it
-/// is.
+/// Returns the captures of a URL, or else of its normalised form. Unreadable captures are included only if no other is
+/// conclusive.
 fn find(
     folder: &Archive,
     asked: &Url,
@@ -346,14 +345,14 @@ fn find(
     Ok((visited, captures))
 }
 
-/// Where an answer leads, if it is one that does.
+/// Returns the target of a redirect.
 fn target(url: &Url, record: &Record) -> Option<String> {
     let told = Told::read(record)?.location?;
     let target = page::normalise(&told, Some(url), &page::Limits::default());
     Some(target.map_or(told, String::from))
 }
 
-/// Says that there is no capture, and what may be the reason.
+/// Says that there is no capture, and possible reasons.
 fn unfound(folder: &Archive, url: &Url, missing: &Missing, context: &Context) -> Exit {
     let Missing { gone, unreadable: places } = missing;
     talk::say(context.quiet, &format!("the archive has no capture of {url}"));
@@ -379,12 +378,12 @@ fn unreadable(url: &Url, capture: &CdxLine) -> String {
     format!("the capture of {url} at {date} cannot be read")
 }
 
-/// Where something cannot be read.
+/// Formats the place of a damaged record.
 fn place(line: &CdxLine) -> String {
     format!("{} is damaged at byte {}", line.location.file, line.location.offset)
 }
 
-/// What became of a visit of which the archive has no answer to print.
+/// Describes a visit without an archived answer.
 fn without_body(record: &Record) -> String {
     let date = archive::date_text(record.date_s);
     if let Some(failure) = crawl::read_failure(record) {

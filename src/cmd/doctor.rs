@@ -1,10 +1,10 @@
-//! `crivello doctor`: reads everything in a collection, and says of each part whether it is whole.
+//! `crivello doctor`: reads all parts of a collection and reports damage.
 //!
-//! What lives here: what is asked of each part, and what to do about it. What does not: how a file is verified, which its
-//! crate knows.
+//! What lives here: the checks of each part, and the remedies. What does not: the verification of a file, which is in its
+//! crate.
 //!
-//! **Invariant.** Nothing is changed. What is damaged is told with file and offset; damage of one part does not keep others
-//! from being looked at.
+//! **Invariant.** The command changes nothing. It checks all parts, even if one is damaged, and reports damage with file
+//! and offset.
 
 use std::io::Write as _;
 
@@ -29,20 +29,20 @@ use crate::talk::{self, Line, count};
   crivello doctor --dir my-web
   crivello doctor archive --dir my-web --json")]
 pub(crate) struct Args {
-    /// Which parts; all of them by default
+    /// The parts to check; all by default
     parts: Vec<Part>,
 }
 
-/// What a collection is made of.
+/// A part of a collection.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Part {
-    /// crivello.toml, and the files that it names
+    /// crivello.toml and the files that it names
     Configuration,
-    /// Every record: compression, lengths, digests; and the CDXJ files beside
+    /// Every record (compression, lengths, digests), and the CDXJ files
     Archive,
-    /// The CDXJ files alone; the records are read for it all the same
+    /// Only the CDXJ files; this also reads the records
     Cdx,
-    /// What the crawl has noted for itself
+    /// State files of the crawl
     Frontier,
     /// Text, links and fingerprints of the pages
     Pages,
@@ -54,12 +54,12 @@ enum Part {
     Index,
 }
 
-/// How a part is.
+/// The state of a part.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum State {
     Whole,
-    /// It is sound, but not of what the part before it holds now; or it was not made yet.
+    /// Valid, but older than the part it is made from, or not made yet.
     Behind,
     Damaged,
 }
@@ -74,19 +74,19 @@ impl State {
     }
 }
 
-/// What was found of a part.
+/// The result for a part.
 #[derive(Serialize)]
 struct Finding {
     part: &'static str,
     state: State,
-    /// What it holds.
+    /// Its contents in a few words.
     about: String,
-    /// What is wrong, each with file and offset.
+    /// The damage, each item with file and offset.
     faults: Vec<String>,
-    /// What is as it is by the will of the user, or of a server.
+    /// Losses that are no damage: the user or a server caused them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
-    /// What to do, where a fault does not say so itself.
+    /// The remedy, unless each fault names its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     remedy: Option<&'static str>,
 }
@@ -98,19 +98,19 @@ const MEND_ARCHIVE: &str = "the next crawl cuts off a torn end and asks for page
 const MEND_FOREIGN: &str = "no crawl changes a file that it has not made: put a whole copy in its place, or take it out of \
      archive/ with its CDXJ file; then delete pages/ and run `crivello index`. `crivello crawl --recrawl` asks for what \
      cannot be read";
-/// Pages that are missing which are named.
+/// The most missing pages that are listed.
 const LOST_SHOWN_MAX: usize = 5;
 const MEND_CONFIGURATION: &str =
     "mend the line that is named; `crivello config schema` describes every key";
 
 impl Finding {
-    /// Whole, unless there are faults.
+    /// Makes a result: whole without faults, otherwise damaged.
     fn of(part: &'static str, about: String, faults: Vec<String>) -> Finding {
         let state = if faults.is_empty() { State::Whole } else { State::Damaged };
         Finding { part, state, about, faults, notes: Vec::new(), remedy: None }
     }
 
-    /// Sound, but behind if it `is`.
+    /// Marks a whole part as behind if it `is`.
     fn behind_if(self, is: bool, remedy: &'static str) -> Finding {
         if is && self.state == State::Whole {
             return Finding { state: State::Behind, remedy: Some(remedy), ..self };
@@ -118,7 +118,7 @@ impl Finding {
         self
     }
 
-    /// Sound, but behind if it lags, which is said.
+    /// Marks a whole part as behind if there is a `lag`, and says which.
     fn behind_for(self, lag: Option<Lag>, remedy: &'static str) -> Finding {
         let Some(lag) = lag else { return self };
         let about = format!("{}; {lag}", self.about);
@@ -211,19 +211,19 @@ fn configuration(config: &Result<Config>, collection: &Collection, context: &Con
         .or_mend(MEND_CONFIGURATION)
 }
 
-/// An error and its causes.
+/// Formats an error and its causes.
 fn with_causes(error: impl Into<anyhow::Error>) -> String {
     format!("{:#}", error.into())
 }
 
-/// A collection that is looked at.
+/// The collection to check.
 struct Patient<'a> {
     collection: &'a Collection,
     config: &'a Config,
 }
 
 impl Patient<'_> {
-    /// The archive files, and the CDXJ files beside them.
+    /// Checks the archive files and the CDXJ files.
     fn archive(&self) -> [Finding; 2] {
         let (mut faults, mut cdx_faults) = (Vec::new(), Vec::new());
         let (mut files, mut records, mut behind) = (0, 0, 0);
@@ -237,7 +237,7 @@ impl Patient<'_> {
                     match read_file(&archive, file, &mut faults, &mut bodies) {
                         Ok((count, sum)) => {
                             records += count;
-                            // Damage takes lines along; which, nobody knows.
+                            // Damage hides an unknown number of lines.
                             let cdx = archive.check_cdx(file, &sum);
                             match cdx {
                                 Ok(CdxState::Whole) => {}
@@ -287,7 +287,7 @@ impl Patient<'_> {
         ]
     }
 
-    /// What is said of files of the archive that are gone or shorter, and of what was in no other: faults and notes.
+    /// Reports missing or truncated archive files and the URLs that only they had, as faults and notes.
     fn gone(&self, archive: &Archive) -> Result<(Vec<String>, Vec<String>)> {
         let (mut faults, mut notes) = (Vec::new(), Vec::new());
         for file in crawl::gone_files(&self.collection.frontier_dir(), archive)? {
@@ -298,7 +298,7 @@ impl Patient<'_> {
         Ok((faults, notes))
     }
 
-    /// What is said of a file of the archive that is gone, or shorter.
+    /// Describes a missing or truncated archive file.
     fn told_gone(&self, file: &GoneFile) -> String {
         let GoneFile { name, is_shorter, is_known, urls, only, newest, bodies } = file;
         let (fate, its, had, back) = if *is_shorter {
@@ -342,7 +342,7 @@ impl Patient<'_> {
         said.join("; ")
     }
 
-    /// What the archive has lost, by who asks for it again.
+    /// Returns the URLs with lost bodies, by the crawl that fetches them again.
     fn lost(&self, bodies: Bodies, archive: &Archive) -> Result<LostUrls> {
         let mut urls = LostUrls::default();
         let lost = bodies.lost(archive)?;
@@ -409,7 +409,7 @@ impl Patient<'_> {
 
     fn graph(&self) -> Finding {
         match Linking::open(self.collection) {
-            // An imported index has ranks of the user's at most.
+            // An imported index has no ranks, except those that the user gave.
             Ok(None) => match collection::verify_ranks(self.collection) {
                 Ok(()) => self.not_yet("graph", "run `crivello rank`"),
                 Err(error) => Finding::of("graph", String::new(), vec![with_causes(error)]),
@@ -437,7 +437,7 @@ impl Patient<'_> {
     }
 
     fn duplicates(&self) -> Finding {
-        // What is wrong with the pages is told of them.
+        // The check of the pages reports their damage.
         let Ok(table) = PageTable::open(&self.collection.pages_dir()) else {
             return self.not_yet("duplicates", CALL_INDEX);
         };
@@ -478,7 +478,7 @@ impl Patient<'_> {
             return found.or_mend("import the file again");
         }
         let found = Finding::of("index", about, faults);
-        // What is wrong with the parts before it is told of them.
+        // The checks of the other parts report their damage.
         let Ok(table) = PageTable::open(&self.collection.pages_dir()) else { return found };
         let lag = match Folding::open(self.collection, table.directory()) {
             Ok(Some(folding)) => jobs::index_lag(
@@ -498,7 +498,7 @@ impl Patient<'_> {
         self.collection.pages_dir().join("directory").is_file()
     }
 
-    /// A part that was not made yet: there is nothing to make it from, or it is behind.
+    /// Reports a part that was not made yet: behind, unless the archive is empty.
     fn not_yet(&self, part: &'static str, remedy: &'static str) -> Finding {
         let archive = Archive::open(&self.collection.archive_dir());
         let is_empty = archive.is_ok_and(|archive| archive.files().is_empty());
@@ -507,23 +507,23 @@ impl Patient<'_> {
     }
 }
 
-/// URLs of which only is left that later visits found them as they were: pages, and others.
+/// URLs that have revisit records, but no body: pages, and others.
 #[derive(Default)]
 struct LostUrls {
-    /// The next crawl asks for them.
+    /// The next crawl fetches them.
     missing: [Vec<String>; 2],
-    /// Their records are damaged, which no crawl knows.
+    /// Their records are damaged. Only a recrawl fetches them.
     unreadable: [Vec<String>; 2],
-    /// No crawl asks for them as things are; each with what keeps it out.
+    /// No crawl fetches them at present; each with the reason.
     kept_out: [Vec<String>; 2],
 }
 
 impl LostUrls {
-    /// What they are, in the same order.
+    /// The nouns for them, in the same order.
     const KINDS: [(&str, &str); 2] =
         [("page", ""), ("other URL", "(sitemaps, redirects, errors) ")];
 
-    /// Adds what is wrong to the `faults`, and what is to be said besides to the `notes`.
+    /// Adds the damage to `faults`, and the other losses to `notes`.
     fn tell(&self, faults: &mut Vec<String>, notes: &mut Vec<String>) {
         let what = "of which only is left that later visits found them as they were";
         let unreadable = "cannot be read, which later visits found as they were: `crivello crawl --recrawl` asks for them";
@@ -540,7 +540,7 @@ impl LostUrls {
     }
 }
 
-/// What is said of these, the first of which are named; `None` if there are none.
+/// Counts the URLs and lists the first of them; `None` for no URLs.
 fn told(urls: &[String], noun: &str, what: &str) -> Option<String> {
     let shown: Vec<&str> = urls.iter().take(LOST_SHOWN_MAX).map(String::as_str).collect();
     let more = if urls.len() > shown.len() { ", …" } else { "" };
@@ -548,7 +548,7 @@ fn told(urls: &[String], noun: &str, what: &str) -> Option<String> {
     (!urls.is_empty()).then(|| format!("{count} {what}: {shown}{more}"))
 }
 
-/// Reads a file of the archive; how many records it has, and the sum of their lines.
+/// Reads a file of the archive. Returns the number of its records and the sum of their lines.
 fn read_file(
     archive: &Archive,
     file: &str,

@@ -1,9 +1,9 @@
 //! `crivello man`: the manual, one page a command.
 //!
-//! What lives here: the pages, and their section of examples, which is what `--help` ends with. What does not: the words
-//! (`main.rs`, and each command).
+//! What lives here: the pages, with the examples of `--help` as a section. What does not: the texts (`main.rs` and each
+//! command).
 //!
-//! **Invariant.** Every page that a page refers to is written, too.
+//! **Invariant.** If a page refers to another page, that page is written as well.
 
 use std::fs;
 use std::io::{self, Write};
@@ -42,12 +42,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What `help` says of a command stands on the page of that command.
+/// Removes `help`, since each command has its own page.
 fn without_help(command: clap::Command) -> clap::Command {
     command.disable_help_subcommand(true).mut_subcommands(without_help)
 }
 
-/// The page of a command and of all below it.
+/// Writes the pages of a command and of its subcommands.
 fn write_all(folder: &Path, command: &clap::Command, name: &str) -> Result<()> {
     for sub in command.get_subcommands() {
         write_all(folder, sub, &format!("{name}-{}", sub.get_name()))?;
@@ -58,13 +58,13 @@ fn write_all(folder: &Path, command: &clap::Command, name: &str) -> Result<()> {
     fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Everything but the examples as it comes, and then these.
+/// Writes the page of a command, with the examples last.
 fn render(command: &clap::Command, out: &mut dyn Write) -> io::Result<()> {
     let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     Man::new(command.clone().after_help(Resettable::Reset)).render(out)?;
     let mut section = Roff::default();
     section.control("SH", ["EXAMPLES"]);
-    // The first line says that these are examples.
+    // The first line is the word "Examples:".
     for line in examples.lines().skip(1) {
         let line = line.trim();
         let (example, about) = line.split_once("  ").unwrap_or((line, ""));
