@@ -1,4 +1,4 @@
-//! `crivello why` judges first whether a crawl asks for a URL at all, and only then when.
+//! `crivello why` decides first whether a crawl fetches a URL at all, and only then when.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ const BROKEN: &str = "500 Broken\n\n";
 const SITEMAP: &str =
     "200 OK\nContent-Type: text/xml\n\n<urlset><url><loc>ROOT/a</loc></url></urlset>";
 
-/// A host of which every URL `/x…` is broken, with something that each key keeps out.
+/// A host where every URL `/x…` fails, with a page for each key that excludes one.
 fn server() -> Pages {
     let home = format!(
         "{HTML}<title>t</title><a href=/d1>x</a><a href=/red>x</a><a href=/no>x</a><a href=/x1>x</a><a href=/x2>x</a>\
@@ -58,7 +58,7 @@ fn that_a_host_is_set_aside_hides_nothing_that_keeps_a_url_out() {
     check(&sandbox, &server.url("/x3"), "waiting, because its host is set aside");
 }
 
-/// A crawl that follows no link takes of sitemaps and redirects what was given, and no more.
+/// With `follow = false`, a crawl uses only sitemaps and redirects of its seeds.
 #[test]
 fn a_sitemap_that_was_not_given_leads_nowhere_where_no_link_is_followed() {
     let server = server();
@@ -76,7 +76,7 @@ fn a_sitemap_that_was_not_given_leads_nowhere_where_no_link_is_followed() {
     }
 }
 
-/// What a page that failed waits for is what the configuration of now lets a crawl ask for.
+/// A failed page waits only if the present configuration lets a crawl fetch it.
 #[test]
 fn nobody_is_promised_who_would_not_ask_for_a_page_that_failed() {
     let busy = "503 Busy\nRetry-After: 4000\n\n";
@@ -105,8 +105,8 @@ fn nobody_is_promised_who_would_not_ask_for_a_page_that_failed() {
     }
 }
 
-/// A host with a page that asks to wait, in a collection that has the first page in its first archive file, and in its second
-/// another one and the answer of that one.
+/// A host that requests a wait. The first archive file has the first page; the second has another page and the
+/// 503.
 fn busy_host() -> (Pages, Sandbox) {
     let links = page(&["/good", "/busy", "/next"]);
     let server = Pages::serve(&[("/", &links), ("/good", HTML), ("/next", HTML)]);
@@ -117,7 +117,7 @@ fn busy_host() -> (Pages, Sandbox) {
     (server, sandbox)
 }
 
-/// The moment that a host asks for holds though the archive file is gone that had the answer, whatever else is left of it.
+/// The requested wait survives the loss of the archive file with the answer.
 #[test]
 fn what_a_host_asked_for_is_kept_without_the_file_that_had_the_answer() {
     for is_left in [true, false] {
@@ -133,7 +133,7 @@ fn what_a_host_asked_for_is_kept_without_the_file_that_had_the_answer() {
         let why = check(&sandbox, &server.url("/busy"), "lost: ");
         let verdict = why["verdict"].as_str().expect("a verdict");
         assert!(verdict.contains(&format!("; {NEXT_CRAWL}, not before 20")), "{verdict}");
-        // The first of them makes the log of visits anew, without it.
+        // The first crawl rebuilds the visit log, without the answer.
         for _ in 0..3 {
             assert_eq!(next()["not_before_s"], until_s);
             let report = sandbox.json(&["crawl", "--dir", "web"]);
@@ -143,14 +143,14 @@ fn what_a_host_asked_for_is_kept_without_the_file_that_had_the_answer() {
     }
 }
 
-/// It may be asked in the second that is named, and never before.
+/// A request is allowed in the named second, and never before.
 #[test]
 fn the_moment_before_which_no_crawl_asks_is_not_later_than_that_of_the_crawl() {
     let (server, sandbox) = busy_host();
     let why = check(&sandbox, &server.url("/busy"), "failed: ");
     let asked = &why["captures"][0];
     let us = asked["microseconds"].as_i64().expect("a number");
-    // They count from the answer on, which has come soon.
+    // The wait begins with the answer, soon after the request.
     let asked_s = asked["date_s"].as_i64().expect("a number");
     let next_s = asked_s + i64::from(us > 500_000);
     let until_s = why["not_before_s"].as_i64().expect("a number") - 4_000;
@@ -158,7 +158,7 @@ fn the_moment_before_which_no_crawl_asks_is_not_later_than_that_of_the_crawl() {
     assert_eq!(why["aside"]["until_s"], why["not_before_s"], "{why:#}");
 }
 
-/// A recrawl asks for what it knows, whatever leads there.
+/// A recrawl fetches known URLs without any link to them.
 #[test]
 fn a_recrawl_that_is_not_over_asks_for_what_nothing_leads_to_any_more() {
     let (server, sandbox) = busy_host();
@@ -172,7 +172,7 @@ fn a_recrawl_that_is_not_over_asks_for_what_nothing_leads_to_any_more() {
     check(&sandbox, &server.url("/busy"), &format!("{failed}{open}"));
 }
 
-/// What a recrawl finds and there is no room for is left for a crawl with more, by what all say.
+/// URLs that a recrawl finds in a full collection wait for a crawl with a higher limit.
 #[test]
 fn what_a_recrawl_of_a_full_collection_finds_waits() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML), ("/b", HTML), ("/c", HTML)]);
@@ -194,7 +194,7 @@ fn what_a_recrawl_of_a_full_collection_finds_waits() {
     assert_eq!((&report["pages"], &report["waiting"]), (&4.into(), &0.into()), "{report:#}");
 }
 
-/// Of two robots.txt files the newer one counts, though it went with its archive file: nobody knows what it said.
+/// The newest robots.txt counts, even if it is lost and its rules are unknown.
 #[test]
 fn an_older_robots_txt_says_nothing_where_a_newer_one_is_lost() {
     let links = page(&["/next"]);

@@ -1,4 +1,4 @@
-//! `crivello archive` on what is no whole page: redirects, other spellings, damage.
+//! `crivello archive` on redirects, other spellings of a URL, and damage.
 //!
 //! What lives here: small webs with one oddity each. What does not: reading damaged files (crate `archive`).
 
@@ -44,7 +44,7 @@ fn an_answer_that_is_no_page_is_told() {
     assert_eq!(of("/here")["leads_to"], serde_json::Value::Null);
 }
 
-/// As `why` does, for whoever copies an address from a mail.
+/// Like `why`, `archive get` normalises the URL.
 #[test]
 fn a_url_is_looked_up_as_a_crawl_spells_it() {
     let sandbox = Sandbox::new();
@@ -57,7 +57,7 @@ fn a_url_is_looked_up_as_a_crawl_spells_it() {
     assert!(ran.stderr.contains(&format!("no capture of {root}/b\n")), "{ran:#?}");
 }
 
-/// Flips a bit in the middle of the record of a URL that `archive list` shows; where it begins.
+/// Flips a bit in the middle of the record of a URL in `archive list`. Returns the offset of the record.
 fn damage(sandbox: &Sandbox, url: &str) -> (String, u64) {
     let list = sandbox.done(&["archive", "list", "--dir", "web"]);
     let is_it = |line: &&str| line.ends_with(&format!("\t{url}")) && line.contains("\tresponse\t");
@@ -93,19 +93,19 @@ fn a_damaged_page_is_told_as_damaged_and_once() {
     let ran = sandbox.run(&["doctor", "archive", "--dir", "web", "--json"]);
     assert!(ran.stdout.contains("\"faults\":[\""), "{ran:#?}");
 
-    // Where nobody knows any more what was there, that is said.
+    // Without a CDXJ file and logs, the lost URLs are unknown, and the message says so.
     fs::remove_file(sandbox.path("web/archive").join(format!("{file}.cdxj"))).expect("removed");
     fs::remove_dir_all(sandbox.path("web/frontier/visits")).expect("removed");
     let ran = get(&sandbox, &format!("{root}/a"));
     assert_eq!(ran.code, 3, "{ran:#?}");
     assert!(ran.stderr.contains(&format!("no capture of {root}/a\nbut {place}, and")), "{ran:#?}");
 
-    // What is missing is fetched again, and found.
+    // A recrawl fetches the missing page.
     sandbox.done(&["crawl", "--recrawl", "--dir", "web", "-q"]);
     assert_eq!(get(&sandbox, &format!("{root}/a")).stdout, "text of a");
 }
 
-/// `doctor` tells of a line under a wrong key, and whoever looks something up, or crawls, mends it.
+/// `doctor` reports a line with a wrong key; the next lookup or crawl repairs it.
 #[test]
 fn a_wrong_key_in_a_cdxj_file_is_mended_by_a_lookup_or_a_crawl() {
     let sandbox = Sandbox::new();

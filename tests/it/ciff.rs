@@ -1,4 +1,4 @@
-//! An index goes to other engines and comes from them; what the format does not tell is refused, not made up.
+//! Export and import of indexes of other engines. Import refuses a file with missing data.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ const DOCUMENTS: &str = r#"{"id": "D-1", "text": "zebras and okapis and zebras"}
 {"id": "D-4", "text": "a forest without animals"}
 "#;
 
-/// Words of the body are all that counts.
+/// Only words of the body count.
 const BODY: [&str; 2] = [
     "--set=search.ranks={}",
     "--set=search.weights={ title = 0.0, headings = 0.0, url = 0.0, anchor = 0.0 }",
@@ -105,7 +105,7 @@ fn an_imported_index_has_no_phrases_no_text_and_no_pages() {
         let ran = sandbox.run(&["search", query, "--dir", "back"]);
         assert!(ran.code == 2 && ran.stderr.contains("needs word positions"), "{ran:#?}");
     }
-    // A name that is a URL has a site; what nobody knows is said.
+    // A name that is a URL has a site; missing data is reported.
     let found = sandbox.json(&["search", "forest site:zoo.example filetype:html", "--dir", "back"]);
     assert_eq!((&found["total"], &found["notes"]), (&1.into(), &Value::Array(vec![])), "{found}");
     assert_eq!(hits(&sandbox, "back", "ok* date:2020..").len(), 2);
@@ -131,7 +131,7 @@ fn an_imported_index_has_no_phrases_no_text_and_no_pages() {
     let states = findings["parts"].as_array().expect("parts").iter().map(|part| &part["state"]);
     assert!(states.into_iter().all(|state| state == "whole"), "{findings}");
 
-    // Neither takes the place of the other.
+    // Neither index replaces the other.
     let ran = sandbox.run(&["index", "--dir", "back"]);
     assert!(ran.code == 1 && ran.stderr.contains("was imported, and would be lost"), "{ran:#?}");
     let ran = sandbox.run(&["import", "w.ciff", "--dir", "web"]);
@@ -141,7 +141,7 @@ fn an_imported_index_has_no_phrases_no_text_and_no_pages() {
     assert_eq!(hits(&sandbox, "back", "okapi").len(), 2);
 }
 
-/// Nothing but the file that it came from can make such an index again.
+/// Only the imported file can rebuild such an index.
 #[test]
 fn an_imported_index_of_another_version_or_with_damage_is_left_alone() {
     let sandbox = Sandbox::of_documents(DOCUMENTS);
@@ -153,7 +153,7 @@ fn an_imported_index_of_another_version_or_with_damage_is_left_alone() {
     let of_version = |version: u8| {
         let mut bytes = manifest.clone();
         bytes[12] = version;
-        // The sum of the one chunk stands behind it, and its own sum at the end.
+        // The checksum of the only chunk comes after it, and a checksum of that at the end.
         let body = bytes.len() - 16;
         let sum = crc32fast::hash(&bytes[..body]);
         bytes[body..body + 4].copy_from_slice(&sum.to_le_bytes());
@@ -212,7 +212,7 @@ fn a_damaged_file_leaves_what_was_there() {
     assert!(!sandbox.path("empty/index").exists());
     sandbox.done(&["status", "--dir", "empty"]);
     assert_eq!(hits(&sandbox, "back", "okapi").len(), 2);
-    // What is whole takes its place.
+    // A valid index replaces it.
     sandbox.done(&["import", "w.ciff.gz", "--dir", "back"]);
     assert_eq!(hits(&sandbox, "back", "okapi").len(), 2);
 }

@@ -1,5 +1,4 @@
-//! `crivello codes`: the tables of the specification come out of the command line, what is wrong is
-//! refused, and what is said of an index is true of its files.
+//! `crivello codes`: the tables of the specification, errors, and statistics of an index.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -8,7 +7,7 @@ use serde_json::Value;
 
 use crate::sandbox::Sandbox;
 
-/// Encodes 0, 1, 2, … with these flags, and decodes the answer.
+/// Checks the codewords of 0, 1, 2, …, and that they decode to these numbers.
 fn check_table(flags: &str, table: &[&str]) {
     let sandbox = Sandbox::new();
     let flags: Vec<&str> = flags.split(' ').collect();
@@ -20,7 +19,7 @@ fn check_table(flags: &str, table: &[&str]) {
     assert_eq!(decoded.lines().collect::<Vec<_>>(), numbers, "{flags:?}");
 }
 
-/// Runs with something on standard input, to a good end.
+/// Runs a command with text on standard input; it must succeed.
 fn piped(sandbox: &Sandbox, arguments: &[&str], input: &str) -> String {
     let mut command = sandbox.command(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -92,14 +91,15 @@ fn golomb_chooses_its_modulus_from_the_numbers() {
     assert_eq!((ran.code, ran.stdout), (0, given));
 }
 
-/// The greatest number of every code goes to and fro, and the one after it is refused with what takes it.
+/// The greatest number of every code survives encoding and decoding. For the next number, the error names a
+/// remedy.
 #[test]
 fn the_greatest_numbers_have_codewords_or_a_way_out() {
     let sandbox = Sandbox::new();
     let check = |flags: &str, greatest: &str, beyond: &str, cure: &str| {
         let flags: Vec<&str> = flags.split(' ').collect();
         let words = sandbox.done(&[&["codes", "encode"], &flags[..], &[greatest]].concat());
-        // What was chosen by the number has to be said where there is none.
+        // `encode` chooses a parameter by the number; `decode` needs it as a flag.
         let modulus = ["--modulus", "12786308645202655232"];
         let fitted = flags.ends_with(&["golomb"]);
         let parameter: &[&str] = if fitted { &modulus } else { &[] };
@@ -200,7 +200,7 @@ fn the_rans_table_of_the_specification() {
     assert_eq!(rows, [["0", "922", "0"], ["1", "34", "922"], ["2", "68", "956"]]);
     let flags = ["--state", "1000", "--push", "1,0", "27", "1", "2"];
     let answer = sandbox.json(&[&["codes", "rans"], &flags[..]].concat());
-    // (⌊1000/34⌋ << 10) + 922 + 1000 mod 34, and the same for 922 slots from 0 on.
+    // (⌊1000/34⌋ << 10) + 922 + 1000 mod 34, and likewise for 922 slots from 0 on.
     let first = (29 << 10) + 922 + 14;
     let second = ((first / 922) << 10) + first % 922;
     assert_eq!(answer["states"], serde_json::json!([1000, first, second]));
@@ -262,7 +262,7 @@ fn an_index_is_surveyed() {
         for code in ["unary", "gamma", "delta", "zeta", "golomb", "minimal-binary", "vbyte"] {
             assert!(bits(stream, code) >= entropy - 1e-9, "{name}: {code} is below the entropy");
         }
-        // What is recommended can be written as it is printed.
+        // The printed recommendation is valid configuration.
         let recommended = stream["recommended"].as_str().expect("text");
         let key = stream["key"].as_str().expect("text");
         let choice = format!("index.{key}={recommended}");

@@ -1,4 +1,4 @@
-//! Every key of `crivello.toml`, at both ends of what it may be and beyond.
+//! Every key of `crivello.toml` at, below and beyond its bounds.
 //!
 //! What lives here: the keys by the schema that the binary prints, each value given with `--set`, and crawls
 //! with the least and the greatest of each.
@@ -13,7 +13,7 @@ fn check(sandbox: &Sandbox, assignment: &str) -> Ran {
     sandbox.run(&["config", "check", "--dir", "web", "--set", assignment])
 }
 
-/// The keys of a section, each with what the schema says of it.
+/// The keys of a section, with their schemas.
 fn keys(sandbox: &Sandbox, section: &str) -> Map<String, Value> {
     let schema: Value = serde_json::from_str(&sandbox.done(&["config", "schema"])).expect("JSON");
     let keys = schema["properties"][section]["properties"].as_object();
@@ -48,7 +48,7 @@ fn a_number_out_of_its_bounds_is_refused_with_them() {
     }
 }
 
-/// Whatever is a number has bounds, in the schema and in the check, and they are the same.
+/// Every number has bounds, the same in the schema and in the check.
 #[test]
 fn every_number_of_every_section_has_bounds_that_the_check_keeps() {
     let sandbox = Sandbox::new();
@@ -66,7 +66,7 @@ fn every_number_of_every_section_has_bounds_that_the_check_keeps() {
     for (path, about) in numbers {
         let bounds = ["minimum", "maximum"].map(|bound| about[bound].as_f64());
         let [Some(least), Some(most)] = bounds else { panic!("{path}: {about}") };
-        // Those of the crawl are tried one by one above.
+        // The test above checks the keys of [crawl].
         if path.starts_with("crawl.") {
             continue;
         }
@@ -103,7 +103,7 @@ fn collect_numbers(path: &str, about: &Value, out: &mut Vec<(String, Value)>) {
     }
 }
 
-/// What the check lets pass makes a crawl that has its page.
+/// A crawl with any valid number fetches its page.
 #[test]
 fn the_least_and_the_greatest_of_every_number_work() {
     let server = small_web();
@@ -112,9 +112,9 @@ fn the_least_and_the_greatest_of_every_number_work() {
     sandbox.init(&server);
     for (key, least, most) in integers(&sandbox) {
         for value in [least, most] {
-            // What goes with the one that is tried.
+            // Another key that the tested one depends on.
             let other = match key.as_str() {
-                // A day of silence, before the first page.
+                // These wait for a day before the first page.
                 "delay_ms" | "ip_delay_ms" if value == most => continue,
                 "relative_ms_min" => "crawl.relative_ms_max=86400000",
                 "relative_ms_max" => "crawl.relative_ms_min=0",
@@ -133,10 +133,10 @@ fn the_least_and_the_greatest_of_every_number_work() {
             let set = format!("crawl.{key}={value}");
             let flags = ["crawl", "--dir", "web", "--list", seed, "--set", other, "--set", &set];
             let ran = sandbox.run(&flags);
-            // The page may be larger, or take longer; each is told.
+            // The page may be too large or too slow; the crawl reports it.
             let is_told = match key.as_str() {
                 "body_bytes_max" => ran.stderr.contains("too-large"),
-                // What was too slow may have been the robots.txt.
+                // The robots.txt may be too slow as well.
                 _ if key.ends_with("timeout_ms") && value == least => {
                     ran.code == 1 && ran.stderr.contains("no page could be fetched")
                 }
@@ -203,7 +203,7 @@ fn what_cannot_be_obeyed_is_refused_with_what_can() {
     }
 }
 
-/// A fault is laid at the door it came in by.
+/// An error names the source of the wrong value: file, environment or command line.
 #[test]
 fn a_fault_is_told_with_where_it_comes_from() {
     let sandbox = Sandbox::new();
@@ -221,7 +221,7 @@ fn a_fault_is_told_with_where_it_comes_from() {
     let said = "it is the text \"x\", and must be a whole number, from 1 to 256";
     assert!(ran.code == 2 && ran.stderr.contains(said), "{ran:#?}");
     fs::write(&file, text.replace("\nparsers = 1\n", "\nparsers = 0\n")).expect("written");
-    // Mended on the command line, it is no fault.
+    // Corrected on the command line, it is no error.
     assert_eq!(check(&sandbox, "crawl.parsers=2").code, 0);
     fs::write(&file, text).expect("written");
     let mut command = sandbox.command(&["config", "check", "--dir", "web"]);
@@ -239,7 +239,7 @@ fn a_fault_is_told_with_where_it_comes_from() {
     }
 }
 
-/// A message about a password, a header, or anything beside them shows neither.
+/// No error about a password, a header or a key beside them prints their value.
 #[test]
 fn no_message_repeats_a_password() {
     let sandbox = Sandbox::new();
@@ -273,7 +273,7 @@ fn no_message_repeats_a_password() {
         assert!(ran.code == 2 && !ran.stderr.contains("swordfish"), "{lines}: {ran:#?}");
     }
     fs::write(&file, text).expect("written");
-    // A variable that has nothing to do with the fault.
+    // A variable that is not part of the error.
     let flags = ["config", "check", "--dir", "web", "--set", "crawl.relative_ms_max=1"];
     let mut command = sandbox.command(&flags);
     let output = command.env("CRIVELLO_CRAWL_HEADERS", "{ X-Key = 'swordfish' }").output();
@@ -282,7 +282,7 @@ fn no_message_repeats_a_password() {
     assert!(!said.contains("swordfish"), "{said}");
 }
 
-/// The block of passwords as the guide has it, in the middle of the file that `init` writes.
+/// The block of passwords from the guide, in the middle of the file that `init` writes.
 #[test]
 fn keys_below_a_block_are_told_with_the_block() {
     let sandbox = Sandbox::new();
@@ -295,12 +295,12 @@ fn keys_below_a_block_are_told_with_the_block() {
     fs::write(&file, text.replace("\nauth = []\n", &format!("\n{block}"))).expect("written");
     let ran = run();
     assert_eq!(ran.code, 2, "{ran:#?}");
-    // The first by name of those that it took in.
+    // The first key, by name, that the block took in.
     assert!(ran.stderr.contains("unknown key `agent`"), "{ran:#?}");
     let said = "`agent` is a key of [crawl], but the block [[crawl.auth]] in line ";
     assert!(ran.stderr.contains(said) && ran.stderr.contains("move the block"), "{ran:#?}");
     assert!(!ran.stderr.contains("swordfish"), "{ran:#?}");
-    // Moved as it says, it is right; so is the other way of writing it.
+    // The remedy of the message works; so does the other syntax.
     let moved = text
         .replace("\nauth = []\n", "\n")
         .replace("\n[analysis]\n", &format!("\n{block}\n[analysis]\n"));
@@ -318,7 +318,7 @@ fn keys_below_a_block_are_told_with_the_block() {
     }
 }
 
-/// What the schema lets be chosen can be, and nothing else.
+/// The check accepts exactly the choices of the schema.
 #[test]
 fn the_schema_lists_the_words_that_a_key_may_be() {
     let sandbox = Sandbox::new();
@@ -353,7 +353,7 @@ fn the_schema_lists_the_words_that_a_key_may_be() {
             let word =
                 if path.ends_with("normalise") { format!("['{word}']") } else { word.clone() };
             let ran = check(&sandbox, &format!("{path}={word}"));
-            // A scope that needs more than its name says what.
+            // A scope that needs more keys says which.
             assert!(ran.code == 0 || ran.stderr.contains("`scope_"), "{path}={word}: {ran:#?}");
         }
         assert_eq!(check(&sandbox, &format!("{path}=x")).code, 2, "{path}");

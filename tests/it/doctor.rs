@@ -1,4 +1,4 @@
-//! The doctor finds damage wherever it is, names it, and is not put off by it.
+//! `crivello doctor` finds and names damage in every part.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use crate::sandbox::{Sandbox, files_below, small_web};
 const PARTS: [&str; 8] =
     ["configuration", "archive", "cdx", "frontier", "pages", "graph", "duplicates", "index"];
 
-/// What is said of each part.
+/// The result for each part.
 fn states(findings: &Value) -> Vec<(String, String)> {
     let parts = findings["parts"].as_array().expect("parts").iter();
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
     parts.map(|part| (text(&part["part"]), text(&part["state"]))).collect()
 }
 
-/// Flips a bit in the middle of a file; what the doctor says; and the file is whole again.
+/// Flips a bit in the middle of a file, runs the doctor, and restores the file.
 fn with_damage(sandbox: &Sandbox, file: &Path) -> Value {
     let whole = fs::read(file).expect("bytes");
     let about = fs::metadata(file).and_then(|about| about.modified()).expect("a date");
@@ -74,7 +74,7 @@ fn damage_is_told_of_the_part_that_has_it() {
         assert!(fault.contains(&*name) && fault.contains("byte "), "{ending}: {fault}");
         assert_eq!(parts.len(), PARTS.len(), "{ending}: {findings}");
     }
-    // A line that can be read, but is not that of its record.
+    // A readable line that does not match its record.
     let cdxj = sandbox.path("web/archive/crivello-00001.warc.gz.cdxj");
     let lines = fs::read_to_string(&cdxj).expect("text");
     fs::write(&cdxj, lines.replacen("\"status\":\"200\"", "\"status\":\"201\"", 1))
@@ -104,7 +104,7 @@ fn what_is_behind_says_what_to_run_and_is_no_fault() {
     let findings = sandbox.json(&["doctor", "pages", "--dir", "web"]);
     assert_eq!(findings["parts"][0]["state"], "behind", "{findings}");
 
-    // Settings that cannot be obeyed are a damage as well, and the rest is looked at.
+    // Invalid settings are damage as well; the other parts are still checked.
     let file = sandbox.path("web/crivello.toml");
     let text = fs::read_to_string(&file).expect("text").replace("delay_ms = ", "dealy_ms = ");
     fs::write(&file, text).expect("written");
@@ -113,7 +113,7 @@ fn what_is_behind_says_what_to_run_and_is_no_fault() {
     assert!(ran.stdout.contains("dealy_ms") && ran.stdout.contains("archive"), "{ran:#?}");
 }
 
-/// A part of the page table that is gone is missed by all, and made again.
+/// A missing part of the page table is reported, and rebuilt by `index`.
 #[test]
 fn a_missing_part_of_the_page_table_is_told_and_made_again() {
     let sandbox = Sandbox::of_documents("{\"id\": 1, \"text\": \"zebras eat grass\"}\n");
@@ -132,7 +132,7 @@ fn a_missing_part_of_the_page_table_is_told_and_made_again() {
     assert_eq!(sandbox.json(&["search", "zebras", "--dir", "web"]), found);
 }
 
-/// A collection of a document, which is also a topic.
+/// A collection of one document, which is also a topic.
 fn with_topic() -> Sandbox {
     let sandbox =
         Sandbox::of_documents("{\"url\": \"http://z.test/\", \"text\": \"zebras eat grass\"}\n");
@@ -148,7 +148,7 @@ fn with_topic() -> Sandbox {
     sandbox
 }
 
-/// Damaged ranks of a topic are told, and made again by the commands that are named.
+/// Damaged ranks of a topic are reported; the named commands rebuild them.
 #[test]
 fn damaged_ranks_of_a_topic_are_told_and_made_again() {
     let sandbox = with_topic();
@@ -165,11 +165,11 @@ fn damaged_ranks_of_a_topic_are_told_and_made_again() {
             let ran = sandbox.run(&["doctor", "graph", "--dir", "web"]);
             let name = file.file_name().expect("a name").to_string_lossy();
             let is_told = ran.stdout.starts_with("damaged  graph ") && ran.stdout.contains(&*name);
-            // Of another version is behind.
+            // Ranks of another version are behind.
             let is_behind = ran.stdout.starts_with("behind   graph ");
             assert!(is_told || is_behind && at == 7, "{name} {at}: {ran:#?}");
         }
-        // As it says.
+        // The remedy works.
         fs::remove_dir_all(sandbox.path("web/graph")).expect("it is there");
         sandbox.done(&["rank", "--dir", "web", "-q"]);
         sandbox.done(&["index", "--dir", "web", "-q"]);
@@ -178,7 +178,7 @@ fn damaged_ranks_of_a_topic_are_told_and_made_again() {
     }
 }
 
-/// Ranks that are not there are behind, and made again by the command that is named.
+/// Missing ranks are behind; the named command makes them.
 #[test]
 fn missing_ranks_are_told_and_made_again() {
     let sandbox = with_topic();
@@ -202,7 +202,7 @@ fn missing_ranks_are_told_and_made_again() {
     }
 }
 
-/// Every part that is named in what the doctor says can be named.
+/// `doctor` accepts every part that it prints.
 #[test]
 fn parts_can_be_named() {
     let (sandbox, server) = (Sandbox::new(), small_web());
@@ -217,7 +217,7 @@ fn parts_can_be_named() {
     assert_eq!(states(&findings).len(), 2, "{findings}");
 }
 
-/// No crawl cuts anything off a file that it has not made.
+/// No crawl truncates a file of another program.
 #[test]
 fn a_torn_end_of_a_file_of_others_is_told_with_what_can_be_done() {
     let (sandbox, server) = (Sandbox::new(), small_web());
@@ -257,7 +257,7 @@ fn state_of(dir: &Path) -> Vec<(PathBuf, Vec<u8>, SystemTime)> {
     files_below(dir).into_iter().map(about).collect()
 }
 
-/// Whatever is to be made again, those who crawl or look something up do it, and not who asks how things are.
+/// Crawls and lookups rebuild files; `doctor` changes nothing.
 #[test]
 fn a_doctor_changes_nothing_whatever_is_wrong() {
     for wrong in ["shorter", "without a CDXJ file", "with a damaged one", "all", "later"] {
@@ -292,7 +292,7 @@ fn a_doctor_changes_nothing_whatever_is_wrong() {
         assert_eq!(is_shorter, matches!(wrong, "shorter" | "all"), "{wrong}: {said:#?}");
         let is_wrong = said[0].contains("the next lookup or crawl makes it again");
         assert_eq!(is_wrong, matches!(wrong, "with a damaged one" | "all"), "{wrong}: {said:#?}");
-        // Of the archive it tells what it tells once all is made.
+        // A lookup rebuilds the CDXJ files; the result for the archive stays the same.
         sandbox.run(&["archive", "get", "--dir", "web", "http://else.test/"]);
         assert!(state_of(&sandbox.path("web")) != before, "{wrong}");
         let made = sandbox.run(&["doctor", "archive", "--dir", "web"]).stdout;

@@ -1,4 +1,4 @@
-//! Errors say what happened once: a cause stands in the chain, and nowhere in the text before it.
+//! No error text repeats its cause, which is printed from the chain.
 //!
 //! What lives here: the texts of the error enums of all crates, read from their sources.
 
@@ -7,14 +7,14 @@ use std::path::Path;
 
 use crate::sandbox::{Sandbox, files_below};
 
-/// The attributes `#[error(…)]` of a source, each with what follows up to the next one.
+/// The attributes `#[error(…)]` of a source, each with the text up to the next one.
 fn errors(text: &str) -> Vec<&str> {
     let starts: Vec<usize> = text.match_indices("#[error(").map(|(at, _)| at).collect();
     let ends = starts.iter().skip(1).copied().chain([text.len()]);
     starts.iter().zip(ends).map(|(&start, end)| &text[start..end]).collect()
 }
 
-/// Whether the text of a variant repeats the error that is its source.
+/// Returns whether the text of a variant repeats its source error.
 fn repeats_its_source(error: &str) -> bool {
     let (attribute, rest) = error.split_once(")]").unwrap_or((error, ""));
     let variant = rest.split("///").find(|part| part.contains(['{', '('])).unwrap_or_default();
@@ -49,7 +49,7 @@ fn no_error_repeats_its_cause() {
     ));
 }
 
-/// An archive that cannot be read ends a crawl with each cause said once.
+/// A crawl of an unreadable archive prints each cause once.
 #[test]
 fn a_cause_is_printed_once() {
     let sandbox = Sandbox::new();
@@ -61,7 +61,7 @@ fn a_cause_is_printed_once() {
     let twice = parts.iter().enumerate().find(|(at, part)| parts[..*at].contains(part));
     assert_eq!(twice, None, "{ran:#?}");
     assert!(ran.stderr.contains("x.warc.gz"), "{ran:#?}");
-    // What is listed has its cause, too.
+    // A listed error has its cause as well.
     let list = sandbox.run(&["archive", "list", "--dir", "web"]);
     let doctor = sandbox.run(&["doctor", "archive", "--dir", "web"]);
     assert_eq!((list.code, doctor.code), (1, 1), "{list:#?} {doctor:#?}");

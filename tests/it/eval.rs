@@ -1,4 +1,4 @@
-//! `crivello eval`: runs that are written, read, judged and compared; the judged collections.
+//! `crivello eval`: runs are written, read, judged and compared; the judged collections.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ fn a_run_is_written_and_judged_the_same_when_it_is_read() {
         let lines = run.lines().map(|line| line.split(' ').collect::<Vec<_>>());
         lines.filter(|line| line[0] == topic).map(|line| line[2].to_owned()).collect()
     };
-    // The words of the question do not count, and a page is followed by what it stands for.
+    // Words of the topic do not count; a page is represented by its document.
     assert_eq!(names("1")[0], "d1", "{run}");
     assert_eq!(names("2"), ["d3", "d4"], "{run}");
     assert!(names("3").is_empty(), "{run}");

@@ -1,7 +1,7 @@
-//! `crivello why` about servers that do what they please: two schemes, an answer that nobody asked for,
-//! what a host has had, recrawls, filters, agents; and about every URL of a crawl.
+//! `crivello why` on unusual servers: two schemes, unrequested 304s, limits of a host, recrawls, filters, agents;
+//! and on every URL of a crawl.
 //!
-//! What lives here: a server on loopback whose pages are a table. What does not: the plain fates (`why.rs`).
+//! What lives here: a server on loopback whose answers are a table. What does not: the plain fates (`why.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use crate::sandbox::{PAGES_PER_HOST_MAX, Sandbox, small_web, truth};
 
-/// A server whose answers can be changed while it runs; what it does not know is 404. What stands under a path and
-/// ` if` is the answer to a condition.
+/// A server whose answers can change while it runs; other paths are 404. The key `PATH if` is the answer to a
+/// conditional request.
 pub(crate) struct Pages {
     answers: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
     root: String,
@@ -38,12 +38,12 @@ impl Pages {
         server
     }
 
-    /// An answer: the status and the headers, a blank line, the body.
+    /// Sets an answer: the status and the headers, a blank line, the body.
     pub(crate) fn set(&self, path: &str, answer: &str) {
         self.set_bytes(path, answer.replace("ROOT", &self.root).as_bytes());
     }
 
-    /// An answer whose body is no text.
+    /// Sets an answer with a binary body.
     pub(crate) fn set_bytes(&self, path: &str, answer: &[u8]) {
         self.answers.lock().expect("no panic").insert(path.to_owned(), answer.to_vec());
     }
@@ -134,7 +134,7 @@ fn an_answer_of_304_that_nobody_asked_for_is_no_page() {
     crawl(&sandbox, "", &[&server.url("/")]);
     let said = "given up after 2 failures, the last: protocol: the server answered 304";
     check(&sandbox, &server.url("/odd"), said);
-    // One that was asked for says that the page is what it was.
+    // A 304 to a conditional request means that the page is unchanged.
     server.set("/", "200 OK\nContent-Type: text/html\nETag: \"1\"\n\n<title>t</title>");
     crawl(&sandbox, "", &["--recrawl"]);
     server.set("/", "304 Not Modified\nETag: \"1\"\n\n");
@@ -144,7 +144,7 @@ fn an_answer_of_304_that_nobody_asked_for_is_no_page() {
     assert_eq!((&last["status"], &last["unchanged"]), (&"304".into(), &true.into()), "{why:#}");
 }
 
-/// An answer that brings nothing hides no page: crawl, index and `why` say so alike, however often one asks.
+/// A failed visit hides no page: crawl, index and `why` agree, also after several recrawls.
 #[test]
 fn a_page_stands_where_a_recrawl_asked_for_it_in_vain() {
     let zebra = |name: &str| format!("{HTML}<title>t</title><p>zebra{name}");
@@ -183,7 +183,7 @@ fn a_page_stands_where_a_recrawl_asked_for_it_in_vain() {
     assert_eq!((&report["pages"], &report["requests"]), (&4.into(), &0.into()), "{report:#}");
 }
 
-/// Sitemaps are no pages, robots.txt is no request, and what another host has had is its own.
+/// The limit counts no sitemap as a page and no robots.txt as a request, and counts each host alone.
 #[test]
 fn the_share_of_a_host_is_counted_as_the_crawl_counts_it() {
     let full = Pages::serve(&[("/", &page(&["/1", "/2", "/3", "/4"])), ("/1", HTML), ("/2", HTML)]);
@@ -240,8 +240,8 @@ fn what_was_asked_for_again_counts_once_and_what_changed_is_told() {
     check(&sandbox, &server.url("/c"), "fetched: the server answered 404");
 }
 
-/// While a recrawl is not over, what it asked for again counts like new, what is not due counts as before, and
-/// what is yet to be asked for counts nothing.
+/// In an unfinished recrawl, the limits of a host count pages that it has fetched and pages that are not due, but
+/// no page that it has yet to fetch.
 #[test]
 fn in_a_recrawl_the_share_of_a_host_is_counted_as_the_crawl_counts_it() {
     let files = |sandbox: &Sandbox| -> Vec<String> {
@@ -271,7 +271,7 @@ fn in_a_recrawl_the_share_of_a_host_is_counted_as_the_crawl_counts_it() {
             format!("crivello recrawl 2\n{extent}\nfiles {}\n{}\n", old.len(), old.join("\n"));
         std::fs::write(sandbox.path("web/frontier/recrawl"), text).expect("a file");
         check(&sandbox, &server.url("/new"), verdict);
-        // The crawl does what was said.
+        // The crawl agrees.
         if verdict == dropped {
             crawl(&sandbox, limit, &[]);
             let why = why(&sandbox, &server.url("/new"));
@@ -280,7 +280,7 @@ fn in_a_recrawl_the_share_of_a_host_is_counted_as_the_crawl_counts_it() {
     }
 }
 
-/// A robots.txt may hold anything, also what a terminal would obey.
+/// A robots.txt may contain control characters for a terminal.
 #[test]
 fn no_server_writes_to_the_terminal() {
     let robots = "200 OK\n\nUser-agent: *\nDisallow: /x # \x1b[2J\u{202E}\n";
@@ -308,7 +308,7 @@ fn what_waits_for_its_host_is_told_with_the_moment() {
     );
 }
 
-/// What is said of a host that is set aside is what the next crawl does.
+/// `why` and the next crawl agree on a host that is set aside.
 #[test]
 fn a_host_that_asks_to_wait_is_not_asked_before_and_one_that_is_refused_never() {
     let busy = "503 Busy\nRetry-After: 4000\n\n";
@@ -342,7 +342,7 @@ fn what_is_given_up_or_cannot_be_read_is_told() {
     let pages: Vec<(&str, &str)> =
         pages.iter().map(|(path, text)| (*path, text.as_str())).collect();
     let (sandbox, server) = (Sandbox::new(), Pages::serve(&pages));
-    // Of the one nothing comes out; the other is a stored block that ends after the first of its words.
+    // The first body cannot be unpacked at all; the second is a stored block that ends after its first words.
     let packed = "200 OK\nContent-Type: text/html\nContent-Encoding: gzip\n\n";
     let start = b"\x1f\x8b\x08\0\0\0\0\0\0\x03";
     let (garbage, half) = (b"garbage".as_slice(), b"\x01\xff\x00\x00\xffuneven words");
@@ -409,14 +409,14 @@ fn what_no_way_leads_to_is_told_with_the_key_that_closes_it() {
         crawl(&sandbox, setting, &[&server.url("/")]);
         check(&sandbox, &server.url(path), verdict);
     }
-    // What is in the table as a link is told the same way.
+    // A link in the page table gets the same verdict.
     let sandbox = Sandbox::new();
     crawl(&sandbox, "link_filter = \"anchor = archive\"\n", &[&server.url("/")]);
     sandbox.done(&["index", "--dir", "web", "-q"]);
     check(&sandbox, &server.url("/b"), "not followed: `parse_filter` or `link_filter`");
 }
 
-/// What an earlier crawl found in a sitemap of robots.txt is not for a crawl of what was given.
+/// A crawl with `follow = false` leaves out what an earlier crawl found in a sitemap.
 #[test]
 fn what_a_list_leaves_is_told() {
     let sitemap = "200 OK\nContent-Type: text/xml\n\n<urlset><url><loc>ROOT/x</loc></url></urlset>";
@@ -439,7 +439,7 @@ fn what_a_list_leaves_is_told() {
     check(&sandbox, &server.url("/x"), "fetched");
 }
 
-/// A link that says nofollow is in the page table, and the sitemap that has it, too, is not.
+/// The page table has the nofollow link, but not the sitemap with the same URL.
 #[test]
 fn a_sitemap_leads_to_what_links_do_not() {
     let sitemap = "200 OK\nContent-Type: text/xml\n\n<urlset><url><loc>ROOT/a</loc></url></urlset>";
@@ -480,7 +480,7 @@ fn the_host_of_another_agent_is_left_to_it() {
     }
 }
 
-/// One redirect too many leads to it: nobody leaves it to the agent whose host it is, and it is counted once.
+/// A URL beyond `redirects_max` is not left to the agent of its host, and is counted once.
 #[test]
 fn what_is_too_far_is_left_to_no_other_agent() {
     const TARGETS: usize = 8;
@@ -514,7 +514,7 @@ fn what_is_too_far_is_left_to_no_other_agent() {
     assert_eq!(crawled, 1, "the host is of one of them");
 }
 
-/// What another agent wrote and is of no use is counted, and told.
+/// Useless lines of an inbox are counted and reported.
 #[test]
 fn a_line_of_an_inbox_that_is_too_far_or_none_is_told() {
     let (sandbox, server) =
@@ -538,7 +538,7 @@ fn a_line_of_an_inbox_that_is_too_far_or_none_is_told() {
     check(&sandbox, &server.url("/6"), far);
 }
 
-/// What another agent found is in an inbox, and nowhere else until it is fetched.
+/// A URL from another agent is only in an inbox until it is fetched.
 #[test]
 fn what_another_agent_found_is_told() {
     let server = Pages::serve(&[("/", HTML), ("/a", HTML)]);
@@ -553,7 +553,7 @@ fn what_another_agent_found_is_told() {
     check(&sandbox, &server.url("/a"), "fetched");
 }
 
-/// The one link that is followed may be the last of many.
+/// The only link that is followed may be the last of many.
 #[test]
 fn a_link_that_is_followed_is_found_behind_many_that_are_not() {
     let mut pages: Vec<(String, String)> = Vec::new();
@@ -576,7 +576,7 @@ fn a_link_that_is_followed_is_found_behind_many_that_are_not() {
     assert_eq!(why["found_on"].as_array().map(Vec::len), Some(20), "{why:#}");
 }
 
-/// A crawl that may end with no page.
+/// Runs a crawl that may end without a page.
 fn crawl_any(sandbox: &Sandbox, settings: &str, flags: &[&str]) {
     std::fs::create_dir_all(sandbox.path("web")).expect("a folder");
     std::fs::write(sandbox.path("web/crivello.toml"), format!("{SETTINGS}{settings}"))
@@ -584,8 +584,7 @@ fn crawl_any(sandbox: &Sandbox, settings: &str, flags: &[&str]) {
     sandbox.run(flags);
 }
 
-/// A URL is answered for as the crawl spells it, before and after `index`, and the rule is named that makes it
-/// another.
+/// `why` normalises the URL as a crawl does, before and after `index`, and names the rule.
 #[test]
 fn a_url_that_the_crawl_spells_otherwise_is_told_with_the_rule() {
     let home = page(&["/a;jsessionid=1", "/b?sid=2&utm_source=x", "/c?sid=3"]);
@@ -607,7 +606,7 @@ fn a_url_that_the_crawl_spells_otherwise_is_told_with_the_rule() {
                 (&why["visited_as"], &why["refused"]),
                 (&visited.clone().into(), &Value::Null)
             );
-            // What is asked for by its own name is told the same.
+            // The normalised URL has the same verdict.
             let own = check(&sandbox, &visited, verdict);
             assert_eq!((&own["captures"], &own["found_on"]), (&why["captures"], &why["found_on"]));
             if verdict != "never seen" {
@@ -616,7 +615,7 @@ fn a_url_that_the_crawl_spells_otherwise_is_told_with_the_rule() {
         }
         sandbox.done(&["index", "--dir", "web", "-q"]);
     }
-    // Without the rule it is another URL, which a crawl does not want.
+    // Without the rule it is another URL, which a crawl refuses.
     let flags = ["why", "--dir", "web", "--json", "--set", "crawl.normalise=[]"];
     let raw = sandbox.run(&[&flags[..], &[&server.url("/a;jsessionid=1")]].concat());
     let raw: Value = serde_json::from_str(&raw.stdout).expect("JSON");
@@ -625,7 +624,7 @@ fn a_url_that_the_crawl_spells_otherwise_is_told_with_the_rule() {
     assert_eq!(raw["found_on"][0]["how"], "link", "{raw:#}");
 }
 
-/// Of a record that cannot be read its line in the CDXJ file tells at least that there is one.
+/// Only the CDXJ line is left of an unreadable record.
 #[test]
 fn a_page_whose_record_is_damaged_is_told() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &format!("{HTML}<p>text"))]);
@@ -640,7 +639,7 @@ fn a_page_whose_record_is_damaged_is_told() {
     let mut bytes = std::fs::read(&file).expect("bytes");
     bytes[offset + 60] ^= 0x40;
     std::fs::write(&file, bytes).expect("written");
-    // A medium that forgets does not touch the date.
+    // Bit rot does not change the date.
     let opened = std::fs::File::options().write(true).open(&file).expect("a file");
     opened.set_modified(modified).expect("set");
     let told = check(&sandbox, &server.url("/a"), "damaged: the record of ");
@@ -663,7 +662,7 @@ fn nothing_is_said_twice() {
     }
 }
 
-/// Who writes to the collection is told by all who look at it, and by whoever wants to write.
+/// `status`, `why` and a second writer name the running command.
 #[test]
 fn a_crawl_that_is_running_is_told() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
@@ -694,7 +693,7 @@ fn a_crawl_that_is_running_is_told() {
     assert_eq!(look(&["status"])["running"], Value::Null);
 }
 
-/// What the archive does not have is told in words, and a scheme may be left out as elsewhere.
+/// `archive get` explains why it prints nothing, and accepts a URL without a scheme.
 #[test]
 fn what_the_archive_cannot_print_is_told() {
     let server = Pages::serve(&[
@@ -723,7 +722,7 @@ fn what_the_archive_cannot_print_is_told() {
     }
     let ran = get("mailto:x@y");
     assert!(ran.code != 0 && ran.stderr.contains("write an address with http"), "{ran:#?}");
-    // An answer that the filter refuses is in no file, and the crawl remembers it all the same.
+    // The archive lacks a refused answer, but the crawl remembers the visit.
     let list = sandbox.done(&["archive", "list", "--dir", "web"]);
     assert!(!list.contains("\t500\t"), "{list}");
     let said = "failed: the server answered 500 to the last of 2 requests; given up; ";
@@ -732,8 +731,8 @@ fn what_the_archive_cannot_print_is_told() {
     assert_eq!(report["requests"], 0, "{report:#}");
 }
 
-/// Every URL that the server was asked for has the fate that its log tells, and every URL that the crawl
-/// was to leave alone is told with a reason.
+/// `why` agrees with the server's log about every requested URL, and gives a reason for every URL that the crawl
+/// left out.
 #[test]
 fn every_url_of_a_crawl_is_told_as_the_server_saw_it() {
     let (sandbox, server) = (Sandbox::new(), small_web());
@@ -746,7 +745,7 @@ fn every_url_of_a_crawl_is_told_as_the_server_saw_it() {
         last.insert(server.web().url(host, &line.path), line.status);
     }
     assert!(last.len() > 100, "{}", last.len());
-    // One of each kind stands for all: a host, and what it answers.
+    // One URL for each host and status.
     let mut times: BTreeMap<(String, u16), usize> = BTreeMap::new();
     last.retain(|url, status| {
         let host = url.split('/').nth(2).unwrap_or_default().to_owned();
@@ -776,7 +775,7 @@ fn every_url_of_a_crawl_is_told_as_the_server_saw_it() {
         let why = why(&sandbox, &url);
         let said = why["verdict"].as_str().expect("text");
         let wanted: &[&str] = if why["found_on"] == Value::Array(Vec::new()) {
-            // Only a page that is forbidden itself names it.
+            // Only forbidden pages name it.
             assert_eq!(why["forbidden"], true, "{url}: {why:#}");
             &["never seen", "waiting, because"]
         } else if url.contains("/beyond/") {
@@ -790,7 +789,7 @@ fn every_url_of_a_crawl_is_told_as_the_server_saw_it() {
     assert!(by_robots > 0, "none was forbidden");
 }
 
-/// Every page that a limit on its host kept from being asked for is told with that limit.
+/// `why` names the limit of a host for every page that it excluded.
 #[test]
 fn every_page_that_a_crawl_left_out_is_told_with_its_limit() {
     let (sandbox, server) = (Sandbox::new(), small_web());
@@ -824,7 +823,7 @@ fn every_page_that_a_crawl_left_out_is_told_with_its_limit() {
     assert!(dropped > 0, "{} of {} pages were asked for", asked.len(), left_out.len());
 }
 
-/// Over all runs, and each thing once.
+/// Failed requests are counted once, over all runs.
 #[test]
 fn requests_in_vain_are_counted_over_all_runs() {
     for retries in 0..3 {
@@ -840,7 +839,7 @@ fn requests_in_vain_are_counted_over_all_runs() {
         let verdict = why["verdict"].as_str().expect("a verdict");
         assert!(requests > 1, "{why:#}");
         assert!(verdict.contains(&format!("to the last of {requests} requests; ")), "{verdict}");
-        // One without an answer after them.
+        // Then a visit without an answer.
         server.set("/", "200 OK\nContent-Length: 9\n\n");
         sandbox.run(&["crawl", "--dir", "web", "-q", "--recrawl"]);
         let why = check(&sandbox, &server.url("/"), "failed: the server answered 503 ");
@@ -853,7 +852,7 @@ fn requests_in_vain_are_counted_over_all_runs() {
     }
 }
 
-/// What is made again counts for nothing yet, and is told.
+/// A retry does not count as asked until it is answered.
 #[test]
 fn a_recrawl_in_vain_says_what_it_asked_for() {
     let pages: Vec<String> = (0..4).map(|number| format!("/{number}")).collect();

@@ -1,4 +1,4 @@
-//! What is said of an archive that has lost pages, and of a collection whose small files are damaged.
+//! Messages about lost pages, and about damaged state files of a crawl.
 
 use std::fs;
 
@@ -7,14 +7,14 @@ use crate::sandbox::Sandbox;
 
 const FIRST: &str = "web/archive/crivello-00001.warc.gz";
 
-/// A page with a validator, and what is said to whoever has it.
+/// Sets a page with a validator, and the 304 for conditional requests.
 fn tagged(server: &Pages, path: &str, links: &[&str]) {
     let body = page(links).replacen("\n\n", "\nETag: \"1\"\n\n", 1);
     server.set(path, &body);
     server.set(&format!("{path} if"), "304 Not Modified\nETag: \"1\"\n\n");
 }
 
-/// A collection whose first archive file is gone, and whose second has only that nothing had changed.
+/// A collection whose first archive file is missing. The second has only 304s.
 fn lose(server: &Pages) -> Sandbox {
     let sandbox = Sandbox::new();
     tagged(server, "/", &["/a"]);
@@ -25,7 +25,7 @@ fn lose(server: &Pages) -> Sandbox {
     sandbox
 }
 
-/// Makes the first record of a URL one that cannot be read.
+/// Damages the first record of a URL.
 fn damage(sandbox: &Sandbox, url: &str) {
     let list = sandbox.done(&["archive", "list", "--dir", "web"]);
     let line = list.lines().find(|line| line.contains("response") && line.ends_with(url));
@@ -64,7 +64,7 @@ fn pages_that_are_lost_are_missing_to_all_and_asked_for_again() {
         }
     }
 
-    // One of them cannot be had now.
+    // One of them fails now.
     server.set("/a", "503 Busy\n\n");
     let ran = sandbox.run(&["crawl", "--dir", "web"]);
     let said = "2 pages had been lost from the archive, where only later visits told of them; 1 page asked for \
@@ -91,7 +91,7 @@ fn pages_that_are_lost_are_missing_to_all_and_asked_for_again() {
     assert!(!status.contains("missing"), "{status}");
 }
 
-/// A file that no later visit stands on is missed all the same.
+/// A missing file is reported even if no revisit record refers to it.
 #[test]
 fn a_file_that_is_gone_is_told_by_all() {
     let server = Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", &page(&["/c"])), ("/b", HTML)]);
@@ -130,7 +130,7 @@ fn a_file_that_is_gone_is_told_by_all() {
     assert!(said.contains(&back), "{said}");
     let status = sandbox.done(&["status", "--dir", "web"]);
     assert!(!status.contains("gone: "), "{status}");
-    // It is told once.
+    // It is reported once.
     assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["gone"], serde_json::json!([]));
     fs::remove_file(sandbox.path(&format!("web/archive/{second}.cdxj"))).expect("it is there");
     // A kill of an earlier version may have left half a name.
@@ -142,7 +142,7 @@ fn a_file_that_is_gone_is_told_by_all() {
     assert!(!sandbox.done(&["status", "--dir", "web"]).contains("gone: "));
 }
 
-/// Whoever asked for it in vain since, or before it was lost: that says nothing of what it was.
+/// Failed visits before or after the loss do not replace the lost answer.
 #[test]
 fn a_page_that_is_lost_stays_so_though_it_is_asked_for_in_vain() {
     let pages = [("/", page(&["/a"])), ("/a", page(&["/c"])), ("/c", HTML.to_owned())];
@@ -170,7 +170,7 @@ fn a_page_that_is_lost_stays_so_though_it_is_asked_for_in_vain() {
             crawl(&sandbox, "", &[]);
         }
         for path in ["/a", "/c"] {
-            // Nobody has led there since.
+            // No page links to it since.
             if path == "/c" && !is_before {
                 continue;
             }
@@ -193,7 +193,7 @@ fn a_page_that_is_lost_stays_so_though_it_is_asked_for_in_vain() {
     }
 }
 
-/// Until a crawl makes the logs of visits anew, they tell what nothing in the archive does.
+/// The visit logs know the contents of a file until a crawl rebuilds them.
 #[test]
 fn what_was_in_a_file_is_known_without_its_cdxj() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
@@ -220,7 +220,7 @@ fn what_was_in_a_file_is_known_without_its_cdxj() {
     assert!(!sandbox.done(&["status", "--dir", "web"]).contains("gone: "));
 }
 
-/// Sitemaps, redirects and errors are missed as well, but are no pages; and what is said of one file agrees.
+/// `doctor` separates pages from sitemaps, redirects and errors, and reports a file once.
 #[test]
 fn the_doctor_tells_pages_from_others_and_says_one_thing_of_a_file() {
     let server = Pages::serve(&[]);
@@ -250,7 +250,7 @@ fn the_doctor_tells_pages_from_others_and_says_one_thing_of_a_file() {
     assert!(!sandbox.done(&["status", "--dir", "web"]).contains("gone: "));
 }
 
-/// A wrong bit in the list of them makes no file that was never there.
+/// A wrong bit in the list of files must not invent a missing file.
 #[test]
 fn only_files_that_there_were_are_said_to_be_gone() {
     let server = Pages::serve(&[("/", HTML)]);
@@ -272,7 +272,7 @@ fn only_files_that_there_were_are_said_to_be_gone() {
     sandbox.done(&["doctor", "--dir", "web"]);
 }
 
-/// What the user, or a server, keeps out is missing all the same, but nothing is promised of it and nothing fails.
+/// Lost pages that the user or a server excludes are reported, but are no fault.
 #[test]
 fn pages_that_are_lost_and_kept_out_are_said_to_be() {
     let forbid = "200 OK\n\nUser-agent: *\nDisallow: /a\n";
@@ -308,11 +308,11 @@ fn pages_that_are_lost_and_kept_out_are_said_to_be() {
             assert!(doctor.contains("1 page missing, of which only is left"), "{doctor}");
             assert!(doctor.contains(&format!("{url} ({bar}")), "{doctor}");
         }
-        // Let in again, it is asked for.
+        // Without the exclusion, the crawl fetches it.
         server.set("/robots.txt", "404 Not Found\n\n");
         fs::write(sandbox.path("web/crivello.toml"), SETTINGS).expect("room");
         if settings.is_empty() {
-            // A robots.txt is believed for a day.
+            // A robots.txt is valid for a day.
             continue;
         }
         assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["missing"], 0);
@@ -320,7 +320,7 @@ fn pages_that_are_lost_and_kept_out_are_said_to_be() {
     }
 }
 
-/// The log of visits knows nothing of the damage, so no crawl asks.
+/// The visit log does not know of the damage, so a plain crawl does not fetch the page.
 #[test]
 fn a_page_whose_record_is_damaged_is_said_to_be() {
     let server = Pages::serve(&[]);
@@ -330,7 +330,7 @@ fn a_page_whose_record_is_damaged_is_said_to_be() {
     crawl(&sandbox, "", &[&server.url("/")]);
     let root = server.url("/");
     damage(&sandbox, &root);
-    // Neither a plain crawl nor one of what is due asks.
+    // Neither a plain crawl nor `--recrawl=due` fetches it.
     for flags in [&[][..], &["--recrawl=due"]] {
         sandbox.done(&[&["crawl", "--dir", "web", "-q"], flags].concat());
         let why = check(&sandbox, &root, "damaged: the record of ");
@@ -344,7 +344,7 @@ fn a_page_whose_record_is_damaged_is_said_to_be() {
     assert_eq!(sandbox.json(&["status", "--dir", "web"])["crawl"]["pages"], 2);
 }
 
-/// Of a page that a recrawl found as it was, the same command is named by all, and it works.
+/// If a revisit record refers to a damaged record, all commands name the same remedy, and it works.
 #[test]
 fn damage_behind_a_304_is_told_with_the_command_that_asks() {
     let server = Pages::serve(&[]);
@@ -378,7 +378,7 @@ fn damage_behind_a_304_is_told_with_the_command_that_asks() {
     check(&sandbox, &server.url("/a"), "fetched");
 }
 
-/// A visit in vain hides no damage, and who goes on with a recrawl asks once more.
+/// A failed visit hides no damage, and the unfinished recrawl fetches the page again.
 #[test]
 fn a_damaged_page_beside_a_recrawl_that_is_not_over_is_asked_for_by_a_crawl() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
@@ -406,7 +406,7 @@ fn a_damaged_page_beside_a_recrawl_that_is_not_over_is_asked_for_by_a_crawl() {
     assert_eq!(get().code, 0);
 }
 
-/// The page is there; only what a later visit said of it is not.
+/// The page is valid; only the record of a later visit is damaged.
 #[test]
 fn a_later_visit_whose_record_is_damaged_is_said_to_be() {
     let server = Pages::serve(&[]);
@@ -427,7 +427,7 @@ fn a_later_visit_whose_record_is_damaged_is_said_to_be() {
     assert!(!verdict.contains("304"), "{verdict}");
 }
 
-/// Each is told by who looks after it, and mended by the next crawl.
+/// `doctor` reports each damaged file, and the next crawl repairs it.
 #[test]
 fn notes_of_the_crawl_that_are_damaged_are_told() {
     let server = Pages::serve(&[("/", HTML)]);
@@ -471,7 +471,7 @@ fn a_line_that_is_no_seed_is_named_by_all() {
     }
 }
 
-/// Who writes them by hand may say what they are for, as in a file of `--seeds`; a checksum is no such thing.
+/// Seeds that are edited by hand may have comments, as in a file for `--seeds`; a checksum is no comment.
 #[test]
 fn seeds_that_are_written_by_hand_may_have_comments() {
     let server = Pages::serve(&[("/", HTML), ("/a", HTML), ("/b", HTML)]);
@@ -502,7 +502,7 @@ fn seeds_that_are_written_by_hand_may_have_comments() {
         let ran = sandbox.run(&["crawl", "--dir", "web"]);
         assert!(ran.code == 1 && ran.stderr.contains("frontier/seeds: line "), "{text}");
     }
-    // In a file of `--seeds` it is a comment like others.
+    // In a file for `--seeds`, the checksum is a comment.
     let other = sandbox.path("urls.txt");
     fs::write(&other, format!("\u{feff}{written}")).expect("room");
     fs::remove_file(&seeds).expect("it is there");
@@ -510,7 +510,7 @@ fn seeds_that_are_written_by_hand_may_have_comments() {
     assert_eq!(sandbox.json(&["crawl", "--dir", "web", "--seeds", other])["pages"], 3);
 }
 
-/// A wrong address would make the crawl one of another host.
+/// A wrong address would lead the crawl to another host.
 #[test]
 fn seeds_that_are_not_as_they_were_written_are_taken_for_none() {
     let server = Pages::serve(&[("/", HTML)]);
@@ -541,7 +541,7 @@ fn seeds_that_are_not_as_they_were_written_are_taken_for_none() {
         fs::write(&seeds, bad).expect("room");
         tell("frontier/seeds: checksum mismatch; check the addresses");
     }
-    // Who mends it by hand and forgets the end of the last line is told so.
+    // A missing newline at the end is reported.
     let half = url.len() - 1;
     for length in [half, url.len()] {
         fs::write(&seeds, &url[..length]).expect("room");
@@ -556,18 +556,18 @@ fn seeds_that_are_not_as_they_were_written_are_taken_for_none() {
         tell("frontier/seeds: missing or empty; run `crivello crawl URL` with the addresses");
         assert!(!sandbox.path("web/frontier/list").exists(), "it is no list by that");
     }
-    // That is how it is written again, and the crawl is no list for it.
+    // The same command writes it again; the crawl does not become a list crawl.
     sandbox.done(&["crawl", "--dir", "web", "-q", "--list", &url]);
     assert_eq!(fs::read(&seeds).expect("a file"), good);
     assert!(!sandbox.path("web/frontier/list").exists(), "the crawl was not begun so");
-    // As another version, or a person, has written it.
+    // A file without a checksum, from another version or a person.
     fs::write(&seeds, format!("{}\n", server.url("/"))).expect("room");
     sandbox.done(&["crawl", "--dir", "web", "-q"]);
     sandbox.done(&["doctor", "frontier", "--dir", "web"]);
     assert_eq!(fs::read(&seeds).expect("a file"), good);
 }
 
-/// A name that is not that of its file would end a recrawl before it has asked.
+/// A wrong file name must not end a recrawl early.
 #[test]
 fn a_recrawl_that_names_another_file_is_not_gone_on_with() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
@@ -605,7 +605,7 @@ fn damage_to_the_log_of_visits_is_named_and_mended_by_the_next_crawl() {
     }
     assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["requests"], 0);
     sandbox.done(&["doctor", "frontier", "--dir", "web"]);
-    // What stands behind its end goes, too.
+    // Bytes after its end are removed as well.
     for junk in [&[0; 64][..], &[0xA5; 64], &good[20..]] {
         fs::write(&log, [&good, junk].concat()).expect("room");
         let ran = sandbox.run(&["doctor", "frontier", "--dir", "web"]);
@@ -614,7 +614,7 @@ fn damage_to_the_log_of_visits_is_named_and_mended_by_the_next_crawl() {
         assert_eq!(fs::read(&log).expect("a file"), good);
         sandbox.done(&["doctor", "frontier", "--dir", "web"]);
     }
-    // A kill while it is written leaves it short, which is no damage.
+    // A kill leaves the log short, which is no damage.
     fs::write(&log, &good[..good.len() - 9]).expect("room");
     let said = sandbox.done(&["doctor", "frontier", "--dir", "web"]);
     assert!(
@@ -623,7 +623,7 @@ fn damage_to_the_log_of_visits_is_named_and_mended_by_the_next_crawl() {
     );
 }
 
-/// The number of a file that is gone is not given again while anything knows it.
+/// The number of a missing file is not reused while anything refers to it.
 #[test]
 fn the_name_of_a_file_that_is_gone_is_not_used_again() {
     let server = Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", HTML), ("/b", HTML)]);
@@ -649,7 +649,7 @@ fn the_name_of_a_file_that_is_gone_is_not_used_again() {
     }
 }
 
-/// Has the first page say which edition it is, whoever asks.
+/// Makes the first page say which edition it is, for all requests.
 fn set_edition(server: &Pages, name: &str) {
     let head = format!("200 OK\nContent-Type: text/html\nETag: \"{name}\"\n\n");
     let page = format!("{head}<title>t</title><p>edition {name}");
@@ -657,7 +657,8 @@ fn set_edition(server: &Pages, name: &str) {
     server.set("/ if", &page);
 }
 
-/// Where no later visit stands on what is lost, the older page is told to be one: by `archive get`, `index` and `doctor`.
+/// If the newest capture is lost and no revisit refers to it, `archive get`, `index` and `doctor` say that the
+/// page is older.
 #[test]
 fn an_older_page_is_said_to_be_one() {
     let server = Pages::serve(&[("/", HTML)]);
@@ -704,7 +705,7 @@ fn an_older_page_is_said_to_be_one() {
     assert!(!sandbox.done(&["status", "--dir", "web"]).contains("gone: "));
 }
 
-/// What a later visit found as the older one is missed by nobody.
+/// A lost capture does not matter if a later visit found the older page again.
 #[test]
 fn a_page_that_is_what_it_was_before_is_not_older() {
     let server = Pages::serve(&[("/", HTML)]);
@@ -728,7 +729,7 @@ fn a_page_that_is_what_it_was_before_is_not_older() {
     assert!(!sandbox.done(&["status", "--dir", "web"]).contains("gone: "));
 }
 
-/// An older page is none to show for one that is lost.
+/// An older page must not be printed for a lost one that a revisit refers to.
 #[test]
 fn an_older_page_is_not_printed_for_one_that_is_lost() {
     let server = Pages::serve(&[("/", HTML)]);
@@ -757,7 +758,7 @@ fn an_older_page_is_not_printed_for_one_that_is_lost() {
     }
     let ran = sandbox.run(&["index", "--dir", "web"]);
     assert!(ran.stderr.contains("1 page in an older version, since"), "{ran:#?}");
-    // Nor where it is damaged, whether the CDXJ file knows of it or not.
+    // Nor for a damaged one, with or without its CDXJ line.
     fs::write(&second, &whole).expect("room");
     let list = sandbox.done(&["archive", "list", "--dir", "web"]);
     let is_it = |line: &&str| line.contains("response") && line.contains("crivello-00002");
@@ -776,7 +777,7 @@ fn an_older_page_is_not_printed_for_one_that_is_lost() {
         }
     }
     fs::remove_file(second.with_extension("gz.cdxj")).expect("it is there");
-    // What is put back is printed, and so is a newer one.
+    // A restored file or a newer capture is printed.
     fs::write(&second, &whole).expect("room");
     assert!(get(&[]).stdout.contains("edition two"));
     fs::remove_file(&second).expect("it is there");
@@ -786,7 +787,7 @@ fn an_older_page_is_not_printed_for_one_that_is_lost() {
     assert!(ran.code == 0 && ran.stdout.contains("edition three"), "{ran:#?}");
 }
 
-/// A wrong digit would be a wrong count of pages.
+/// A wrong digit would be a wrong count.
 #[test]
 fn a_report_that_is_not_as_it_was_written_is_told_and_written_again() {
     let server = Pages::serve(&[("/", HTML)]);

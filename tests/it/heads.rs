@@ -1,4 +1,4 @@
-//! What the head of the last answer makes of a page whose body is the same: in the index, and for `crivello why`.
+//! Pages whose headers change while the body stays the same: in the index and for `crivello why`.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::fates::{NEXT_CRAWL, NEXT_RECRAWL, Pages, check, crawl, page};
 use crate::sandbox::Sandbox;
 
-/// The body is the same each time; the last head says what becomes of it, in the index as for `why`.
+/// The headers of the last answer decide, in the index and for `why`.
 #[test]
 fn a_page_is_what_its_last_head_makes_of_it() {
     const TAG: &str = "\nX-Robots-Tag: noindex";
@@ -62,12 +62,12 @@ fn a_page_is_what_its_last_head_makes_of_it() {
 
 const NOINDEX_304: &str = "304 Not Modified\nETag: \"1\"\nX-Robots-Tag: noindex\n\n";
 
-/// A page with a tag and a word of its own.
+/// A page with an ETag and a word of its own.
 fn tagged(name: &str) -> String {
     format!("200 OK\nContent-Type: text/html\nETag: \"1\"\n\n<title>t</title><p>zebra{name}")
 }
 
-/// How many pages a search for the word of a page finds.
+/// Returns how many pages a search for the word of a page finds.
 fn found(sandbox: &Sandbox, name: &str) -> usize {
     let found = sandbox.run(&["search", "--dir", "web", "--json", &format!("zebra{name}")]);
     assert!(matches!(found.code, 0 | 3), "{found:#?}");
@@ -75,7 +75,7 @@ fn found(sandbox: &Sandbox, name: &str) -> usize {
     found["hits"].as_array().expect("hits").len()
 }
 
-/// What a 304 says of robots counts, whatever becomes of the question that follows it.
+/// `noindex` in a 304 counts, whatever happens to the request that follows it.
 #[test]
 fn a_304_with_noindex_takes_a_page_out_of_the_index_also_if_nothing_follows() {
     let names = ["busy", "always", "plain"];
@@ -113,7 +113,7 @@ fn a_304_with_noindex_takes_a_page_out_of_the_index_also_if_nothing_follows() {
         let kept = sandbox.done(&["archive", "get", "--dir", "web", &server.url("/always")]);
         assert!(kept.contains("zebraalways"), "the page itself stays: {kept}");
     }
-    // A 304 that says nothing of it brings a page back, and so does the page itself.
+    // A 304 without it, or the page itself, ends the exclusion.
     server.set("/busy if", "304 Not Modified\n\n");
     server.set("/always", &tagged("always"));
     sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
@@ -125,7 +125,7 @@ fn a_304_with_noindex_takes_a_page_out_of_the_index_also_if_nothing_follows() {
     }
 }
 
-/// The limit of a host leaves no room for the question that follows a 304: it is counted and told all the same.
+/// The limit of a host leaves no room for the request after a 304; the 304 still counts.
 #[test]
 fn a_304_that_was_the_last_request_of_its_host_is_counted_and_told() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &tagged("a"))]);
@@ -145,13 +145,13 @@ fn a_304_that_was_the_last_request_of_its_host_is_counted_and_told() {
     let last = why["captures"].as_array().and_then(|all| all.last()).expect("visits");
     assert_eq!((&last["status"], &last["inconclusive"]), (&"304".into(), &"noindex".into()));
     assert_eq!(why["standing"], "a page with noindex", "{why:#}");
-    // The recrawl is over, and the next run has nothing to do.
+    // The recrawl is finished, and the next run has nothing to do.
     let report = sandbox.json(&["crawl", "--dir", "web", "-q"]);
     assert_eq!((&report["pages"], &report["requests"]), (&2.into(), &0.into()), "{report:#}");
 }
 
-/// Recrawls may follow each other within a second, which is as much as the archive tells of time: what stands later in
-/// it counts, in the index as for `why`.
+/// Recrawls may follow each other within a second, the resolution of dates in the archive. Then the order in the
+/// archive counts.
 #[test]
 fn of_two_304s_in_one_second_the_later_one_counts() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &tagged("a"))]);
@@ -186,8 +186,7 @@ fn of_two_304s_in_one_second_the_later_one_counts() {
     panic!("two short runs never ended in one second");
 }
 
-/// The limit of a host leaves no room for the next try of a page that a recrawl asked for in vain: it is counted as
-/// failed, and nobody promises what no crawl does.
+/// The limit of a host leaves no room for a retry: the page counts as failed, and `why` promises no retry.
 #[test]
 fn a_page_that_a_limit_keeps_from_its_next_try_is_counted_and_told() {
     let server =
@@ -213,7 +212,7 @@ fn a_page_that_a_limit_keeps_from_its_next_try_is_counted_and_told() {
     assert_eq!(report["requests"], 0, "{report:#}");
 }
 
-/// One that was never answered waits for a crawl with more room.
+/// A page without any answer waits for a crawl with a higher limit.
 #[test]
 fn a_new_page_that_a_limit_keeps_from_its_next_try_waits_for_more_room() {
     let server = Pages::serve(&[("/", &page(&["/new"])), ("/new", "503 Busy\n\n")]);
@@ -236,8 +235,7 @@ fn a_new_page_that_a_limit_keeps_from_its_next_try_waits_for_more_room() {
     }
 }
 
-/// A 304 that nobody asked for is a fault of the server, and no answer; but what its head says of robots it says of the
-/// page that is known.
+/// An unrequested 304 is an error of the server, but its `noindex` counts for the known page.
 #[test]
 fn a_noindex_in_a_304_that_nobody_asked_for_is_heard() {
     let bare =
@@ -274,7 +272,7 @@ fn a_noindex_in_a_304_that_nobody_asked_for_is_heard() {
     assert_eq!(found(), [1, 1], "a later answer brings it back");
 }
 
-/// It speaks of the condition and not of the page; that it came, and what follows from it, is told.
+/// A 412 is about the condition, not about the page.
 #[test]
 fn a_412_is_told_with_its_reason() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &tagged("a"))]);
@@ -311,7 +309,7 @@ fn a_412_is_told_with_its_reason() {
     }
 }
 
-/// A recrawl of other pages asks for no page but these.
+/// A recrawl of other pages does not fetch this one.
 #[test]
 fn only_a_recrawl_that_covers_a_page_is_said_to_ask_for_it() {
     let paths = ["/a", "/b", "/c", "/sitemap.xml"];
@@ -342,7 +340,7 @@ fn only_a_recrawl_that_covers_a_page_is_said_to_ask_for_it() {
     crawl(&[&["--recrawl", "--list", &b, &c], &slow[..]].concat());
     assert!(sandbox.path("web/frontier/recrawl").exists(), "it is not over");
     assert!(why().contains(is_not), "{}", why());
-    // A list whose sitemap names it, as a kill leaves it behind the sitemap.
+    // A list with a sitemap that names it, as a kill leaves it after the sitemap.
     crawl(&["--list", "--sitemap", &sitemap]);
     let files = fs::read_dir(sandbox.path("web/archive")).expect("a folder");
     let files = files.map(|file| file.expect("a file").file_name().into_string().expect("text"));
@@ -358,14 +356,15 @@ fn only_a_recrawl_that_covers_a_page_is_said_to_ask_for_it() {
     assert!(why().contains(is_asked), "{}", why());
 }
 
-/// Where an answer that stands is, who asks again, and how often was asked.
+/// After failed visits, the verdict says whether search finds the page, which crawl fetches it, and the number of
+/// requests.
 #[test]
 fn what_stands_after_a_visit_in_vain_is_told_as_it_is() {
     let noindex = "200 OK\nContent-Type: text/html\nX-Robots-Tag: noindex\n\n<title>t</title><p>no";
     let meta = "200 OK\nContent-Type: text/html\n\n<meta name=robots content=noindex><p>no";
     let paths = ["/closed", "/meta", "/gone", "/moved", "/a"];
     let server = Pages::serve(&[
-        // The last one tells that the host is well.
+        // The last one shows that the host is well.
         ("/", &page(&[&paths[..], &["/well"]].concat())),
         ("/well", &tagged("well")),
         ("/closed", noindex),
@@ -390,12 +389,12 @@ fn what_stands_after_a_visit_in_vain_is_told_as_it_is() {
         for path in paths {
             server.set(path, &format!("{status}\n\n"));
         }
-        // A 412 to the condition is asked for once more without it.
+        // After a 412, the crawl makes one unconditional request.
         server
             .set("/a if", &format!("{}\n\n", if status == "503 Busy" { status } else { "412 No" }));
         sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
         for (path, place) in paths.into_iter().zip(places) {
-            // A 503 may be the host's, until others have answered.
+            // A 503 may be the host's fault until other pages have answered.
             let is_twice = path == "/a" || status == "503 Busy";
             let said = said.replace('N', if is_twice { "2 requests" } else { "1 request" });
             let why = sandbox.json(&["why", "--dir", "web", &server.url(path)]);
@@ -405,7 +404,7 @@ fn what_stands_after_a_visit_in_vain_is_told_as_it_is() {
             assert!(is_told && is_placed, "{said}: {why:#}");
         }
     }
-    // A recrawl that is begun and not over asks for all of it.
+    // An unfinished recrawl fetches all of them.
     let slow = ["--max-time", "1", "--set", "crawl.delay_ms=60000"];
     sandbox.done(&[&["crawl", "--dir", "web", "-q", "--recrawl"], &slow[..]].concat());
     let why = sandbox.json(&["why", "--dir", "web", &server.url("/a")]);
@@ -413,7 +412,7 @@ fn what_stands_after_a_visit_in_vain_is_told_as_it_is() {
     assert!(why["verdict"].as_str().expect("text").contains(&said), "{why:#}");
 }
 
-/// What was given as a sitemap, answered with a page, and is a sitemap now is no page any more.
+/// A seed sitemap that answered with a page, and answers as a sitemap now, is no page any more.
 #[test]
 fn a_page_that_has_become_a_sitemap_leaves_the_index() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &tagged("a"))]);
@@ -433,8 +432,7 @@ fn a_page_that_has_become_a_sitemap_leaves_the_index() {
     assert_eq!(why["standing"], "no page: a sitemap", "{why:#}");
 }
 
-/// What robots.txt, an index or a seed names as a sitemap is one when it answers as one, and a page else; and there are as
-/// many pages as the collection has, whatever it was before.
+/// A URL that is named as a sitemap is a page while it answers with one. The counts agree with the collection.
 #[test]
 fn what_is_named_as_a_sitemap_is_a_page_only_while_it_answers_with_one() {
     let server =
@@ -442,7 +440,7 @@ fn what_is_named_as_a_sitemap_is_a_page_only_while_it_answers_with_one() {
     let (sandbox, map) = (Sandbox::new(), server.url("/map"));
     let robots = format!("200 OK\nContent-Type: text/plain\n\nSitemap: {map}\n");
     server.set("/robots.txt", &robots);
-    // The page is what a link led to, and its bytes are the same when it is a sitemap.
+    // A link leads to the page; its bytes stay the same when it is read as a sitemap.
     let list = format!("200 OK\nContent-Type: text/plain\n\n{}\n", server.url("/a"));
     server.set("/list", &list);
     server.set("/", &page(&["/a", "/list"]));

@@ -1,4 +1,4 @@
-//! JSONL documents on their way in: compressed or not, misspelt, and found again by what only they say.
+//! Import of JSONL documents: compressed, with errors, and found by search.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ fn documents_may_be_compressed() {
     sandbox.done(&["init", "web"]);
     fs::write(sandbox.path("two.jsonl.zst"), zstd(TWO)).expect("a file");
     assert_eq!(sandbox.json(&["import", "two.jsonl.zst", "--dir", "web"])["records"], 2);
-    // What it is stands in its first bytes.
+    // The first bytes decide the format, not the name.
     fs::write(sandbox.path("plain.jsonl.gz"), TWO).expect("a file");
     assert_eq!(sandbox.json(&["import", "plain.jsonl.gz", "--dir", "web"])["records"], 2);
     sandbox.done(&["index", "--dir", "web"]);
@@ -56,7 +56,7 @@ fn a_bad_line_is_told_with_its_place_and_what_was_meant() {
         assert!(words.iter().all(|word| ran.stderr.contains(word)), "{line}: {ran:#?}");
         assert!(!ran.stderr.contains("at line 1"), "{line}: {ran:#?}");
     }
-    // A field of somebody else's is no fault, but told; also where it is like one of ours that is missing.
+    // An unknown field is no error, but reported, even if it resembles a missing field.
     let line = r#"{"url":"http://a/","text":"ok","index":1,"time":2,"uid":3}"#;
     fs::write(sandbox.path("d.jsonl"), format!("{line}\n")).expect("a file");
     let ran = sandbox.run(&["import", "d.jsonl", "--dir", "web"]);
@@ -73,7 +73,7 @@ fn a_bad_line_is_told_with_its_place_and_what_was_meant() {
     assert!(ran.code == 0 && ran.stderr.contains(note), "{ran:#?}");
 }
 
-/// Faults that are none of JSON.
+/// Errors that are not JSON syntax.
 #[test]
 fn a_line_that_is_empty_in_another_encoding_or_too_long_is_told_with_what_to_do() {
     let sandbox = Sandbox::new();
@@ -105,7 +105,7 @@ fn a_line_that_is_empty_in_another_encoding_or_too_long_is_told_with_what_to_do(
     assert_eq!(sandbox.json(&["import", "d.jsonl", "--dir", "web"])["records"], 1);
 }
 
-/// Of a page from anywhere and of a document alike.
+/// The same limit applies to pages and to documents.
 #[test]
 fn a_text_that_is_too_long_is_told_where_it_is_indexed_and_by_why() {
     let sandbox = Sandbox::new();
@@ -144,7 +144,7 @@ fn a_text_that_is_too_long_is_told_where_it_is_indexed_and_by_why() {
     assert!(!sandbox.run(&["index", "--dir", "web"]).stderr.contains("cut "), "nothing was read");
 }
 
-/// Records that differ in a number or a character are all found, and equal ones are folded if that is set.
+/// Records that differ in one number or character are all found. Equal ones are folded if that is configured.
 #[test]
 fn every_record_is_found_by_what_only_it_says() {
     let sandbox = Sandbox::new();
@@ -223,7 +223,7 @@ Content-type: text/html; charset=latin1
 fn trec_documents_are_found_by_title_and_text_and_pages_by_their_address() {
     let sandbox = Sandbox::new();
     sandbox.done(&["init", "web"]);
-    // By its name, and by how it begins.
+    // By its name, and by its first bytes.
     for name in ["ft.trectext.zst", "ft911_1"] {
         let bytes = if name == "ft911_1" { TREC.as_bytes().to_vec() } else { long_zstd(TREC) };
         fs::write(sandbox.path(name), bytes).expect("a file");
@@ -249,7 +249,7 @@ fn trec_documents_are_found_by_title_and_text_and_pages_by_their_address() {
     assert!(kept.contains("charset=latin1") && kept.contains("<title>Web page"), "{kept}");
 }
 
-/// As [`zstd`], of any length.
+/// Like [`zstd`], for any length.
 fn long_zstd(text: &str) -> Vec<u8> {
     let length = u32::try_from(text.len()).expect("a short text");
     let block = (length << 3 | 1).to_le_bytes();

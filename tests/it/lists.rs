@@ -1,4 +1,4 @@
-//! `--list`: what it names is asked for, and nothing else, however recrawls and earlier runs stand.
+//! `--list` fetches exactly the given URLs, whatever recrawls and earlier runs left.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use crate::sandbox::Sandbox;
 
-/// Pages that the first one links to.
+/// Pages that the first page links to.
 const PAGES: usize = 10;
 
-/// A site that remembers what it was asked for, and a collection for it.
+/// A site that records its requests, and a collection for it.
 struct Site {
     root: String,
     asked: Arc<Mutex<Vec<String>>>,
@@ -40,7 +40,7 @@ impl Site {
                 let loc = |page: &str| {
                     format!("<url><loc>http://{}/p{page}</loc></url>", host.unwrap_or_default())
                 };
-                // A sitemap names the pages in its own name.
+                // A sitemap names the pages under its own host name.
                 let sitemap = path.strip_prefix("/sitemap-").and_then(|it| it.strip_suffix(".xml"));
                 let body = match sitemap {
                     Some(pages) => {
@@ -71,7 +71,7 @@ impl Site {
         format!("{}{path}", self.root)
     }
 
-    /// Crawls with these flags, and addresses for what begins with a slash; the report, and what was asked for.
+    /// Crawls with these flags; paths become URLs of the site. Returns the report and the requested paths.
     fn crawl(&self, flags: &[&str]) -> (Value, Vec<String>) {
         let flags = flags.iter().map(|flag| match flag {
             path if path.starts_with('/') => self.url(path),
@@ -85,7 +85,7 @@ impl Site {
         (report, asked)
     }
 
-    /// Has a recrawl of everything stopped by its time; the pages that were asked for, and those that were not.
+    /// Interrupts a full recrawl by its time limit. Returns the pages that it requested, and the others.
     fn stop_a_recrawl(&self) -> (Vec<String>, Vec<String>) {
         self.crawl(&["/"]);
         let short = ["--max-time", "2", "--set", "crawl.delay_ms=300"];
@@ -137,7 +137,7 @@ fn a_recrawl_that_is_not_over_waits_for_a_list_and_goes_on_after_it() {
     let page = left.pop().expect("some are left");
     let (report, asked) = site.crawl(&["--recrawl", "--list", &page]);
     assert_eq!((&asked[..], &report["put_off"]), (&[page][..], &left.len().into()), "{report}");
-    // What it has had is asked for again if that is said, and only then.
+    // Fetched pages are fetched again only on request.
     assert_eq!(site.crawl(&["--recrawl", "--list", &done[0]]).1, [done[0].clone()]);
     let (report, asked) = site.crawl(&["--list", &done[0]]);
     assert!(asked.is_empty() && report["recrawled"] == false, "{report}");
@@ -147,7 +147,7 @@ fn a_recrawl_that_is_not_over_waits_for_a_list_and_goes_on_after_it() {
     assert_eq!(site.crawl(&[]).1, [""; 0]);
 }
 
-/// Advice that leads back to the command that gives it is none.
+/// Advice must not name the command that prints it.
 #[test]
 fn what_is_given_is_asked_for_again_whatever_the_recrawl_has_had() {
     let site = Site::serve();
@@ -158,7 +158,7 @@ fn what_is_given_is_asked_for_again_whatever_the_recrawl_has_had() {
     assert_eq!(asked.len(), wanted.len(), "none of them twice: {asked:?}");
     assert!(!report["summary"].to_string().contains("--recrawl=given"), "{report}");
     assert!(!site.sandbox.path("web/frontier/recrawl").exists());
-    // The same command goes on where it was stopped, and says so.
+    // The same command continues the interrupted run, and says so.
     let short = ["--max-time", "1", "--set", "crawl.delay_ms=600"];
     let given = ["--recrawl=given", "/p1", "/p2", "/p3"];
     let (_, first) = site.crawl(&[&given[..], &short[..]].concat());
@@ -169,7 +169,7 @@ fn what_is_given_is_asked_for_again_whatever_the_recrawl_has_had() {
     assert_eq!(site.crawl(&given).1, ["/p1", "/p2", "/p3"]);
 }
 
-/// A page that an open recrawl has had, and that is given beside it, is one page.
+/// A page that an open recrawl has fetched counts once if a list names it as well.
 #[test]
 fn pages_that_are_asked_for_twice_in_a_recrawl_count_once() {
     let site = Site::serve();
@@ -194,7 +194,7 @@ fn seeds_of_earlier_runs_wait_for_a_list_and_are_counted() {
     assert_eq!(report["put_off"], 0, "{report}");
 }
 
-/// Links of earlier runs are not read to count what they lead to.
+/// The links of earlier runs are not read to count their targets.
 #[test]
 fn after_a_list_status_speaks_of_the_list_alone() {
     let site = Site::serve();
@@ -208,7 +208,7 @@ fn after_a_list_status_speaks_of_the_list_alone() {
     assert_eq!(site.asked.lock().expect("no panic").len(), 2 + PAGES);
 }
 
-/// What a sitemap names is named, by one that is new and by one that is known.
+/// A list includes the URLs of its sitemaps, new or known.
 #[test]
 fn a_list_of_a_sitemap_asks_again_for_all_that_it_names() {
     let site = Site::serve();
@@ -228,7 +228,7 @@ fn a_list_of_a_sitemap_asks_again_for_all_that_it_names() {
     assert!(!site.sandbox.path("web/frontier/recrawl").exists());
 }
 
-/// Also if some of it was not known when it began.
+/// Also URLs that were unknown when it began.
 #[test]
 fn a_recrawl_of_a_list_that_was_stopped_goes_on_with_the_same_command() {
     let site = Site::serve();
@@ -248,8 +248,8 @@ fn a_recrawl_of_a_list_that_was_stopped_goes_on_with_the_same_command() {
     assert_eq!(site.crawl(&list).1, wanted, "and then all of them again");
 }
 
-/// Stopped when the sitemap was read, and before the known page that it names was asked for: the same command, and any
-/// other crawl, asks for the rest, and for nothing that had its answer.
+/// Interrupted after the sitemap and before the known page in it: any crawl fetches the rest, and no finished page
+/// again.
 #[test]
 fn a_list_that_was_stopped_behind_its_sitemap_asks_for_nothing_twice() {
     let sitemap = "/sitemap-5-x1-x2-x3-x4.xml";
@@ -270,7 +270,7 @@ fn a_list_that_was_stopped_behind_its_sitemap_asks_for_nothing_twice() {
     }
 }
 
-/// What the lines of a crawl say of a recrawl is so.
+/// The lines of a crawl about a recrawl are true.
 #[test]
 fn what_is_said_of_a_recrawl_beside_a_list_is_so() {
     const WAITS: &str = " is not over, and goes on waiting: --list asks for what it names alone";
@@ -279,13 +279,13 @@ fn what_is_said_of_a_recrawl_beside_a_list_is_so() {
     let run =
         |flags: &[&str]| site.sandbox.run(&[&["crawl", "--dir", "web"], flags].concat()).stderr;
     let slow = ["--set", "crawl.delay_ms=600"];
-    // The time is over before all were asked for, and none of them is known.
+    // The time is over before all were requested, and none of them is known.
     let new = ["/new1", "/new2", "/new3"].map(|path| site.url(path));
     let new = new.each_ref().map(String::as_str);
     let said = run(&[&["--recrawl", "--list", "--max-time", "1"], &slow[..], &new[..]].concat());
     assert!(said.contains("stopped by `time_s_max`") && !said.contains("not begun"), "{said}");
     assert!(said.contains(WAITS), "{said}");
-    // One of a list that was stopped goes on; the other one waits.
+    // The interrupted list crawl continues; the other recrawl waits.
     let given = [&done[0], &left[0], &left[1]].map(|path| site.url(path));
     let given = given.each_ref().map(String::as_str);
     let list = [&["--recrawl", "--list"], &given[..]].concat();
@@ -301,8 +301,8 @@ fn what_is_said_of_a_recrawl_beside_a_list_is_so() {
     assert!(!site.sandbox.path("web/frontier/recrawl").exists());
 }
 
-/// Killed at its first request, or behind its sitemap: any crawl goes on with it, and asks for the known pages that only
-/// the sitemap names.
+/// Killed at its first request, or after its sitemap: any crawl continues it, including known pages that only the
+/// sitemap names.
 #[test]
 fn a_list_that_was_killed_is_gone_on_with_by_any_crawl() {
     let sitemap = "/sitemap-5-6-x1-x2-x3.xml";
@@ -322,7 +322,7 @@ fn a_list_that_was_killed_is_gone_on_with_by_any_crawl() {
         running.child.kill().expect("it runs");
         running.child.wait().expect("it ends");
         let first = std::mem::take(&mut *site.asked.lock().expect("no panic"));
-        // A list of all addresses goes on with it, too, and says so.
+        // A list of all addresses continues it as well, and says so.
         let said = site.sandbox.run(&[
             "crawl",
             "--dir",
@@ -337,7 +337,7 @@ fn a_list_that_was_killed_is_gone_on_with_by_any_crawl() {
         let (report, second) = site.crawl(&[]);
         let all: BTreeSet<&str> = first.iter().chain(&second).map(String::as_str).collect();
         assert_eq!(all, BTreeSet::from(wanted), "{first:?} {second:?} {report}");
-        // What was under way is asked for once more, and nothing else.
+        // Only the interrupted request is made again.
         let twice: Vec<&String> = first.iter().filter(|path| second.contains(path)).collect();
         assert!(twice.iter().all(|path| Some(*path) == first.last()), "{first:?} {second:?}");
         assert_eq!(report["pages"], PAGES + 4, "{report}");
@@ -346,7 +346,7 @@ fn a_list_that_was_killed_is_gone_on_with_by_any_crawl() {
     }
 }
 
-/// A collection that has all the pages that it may have is asked again by a list all the same.
+/// A full collection still recrawls a list.
 #[test]
 fn a_list_of_a_new_sitemap_is_read_in_a_full_collection() {
     let site = Site::serve();
@@ -360,7 +360,7 @@ fn a_list_of_a_new_sitemap_is_read_in_a_full_collection() {
     assert!(!site.sandbox.path("web/frontier/recrawl").exists());
 }
 
-/// A sitemap that could not be read before the run was ended is read by the next one, and all that it names is asked for.
+/// A sitemap that the interrupted run could not read is read by the next run, which fetches all its URLs.
 #[test]
 fn a_list_that_ended_before_its_sitemap_is_gone_on_with_by_any_crawl() {
     let site = Site::serve();
@@ -377,7 +377,7 @@ fn a_list_that_ended_before_its_sitemap_is_gone_on_with_by_any_crawl() {
     assert!(!site.sandbox.path("web/frontier/recrawl").exists());
 }
 
-/// A kill leaves the one file before the other: without seeds nothing has begun, by whatever they are kept.
+/// A kill may leave one file without the other: without seeds, no run has begun.
 #[test]
 fn a_list_that_was_killed_before_its_seeds_were_kept_has_begun_nothing() {
     let left = |recrawl: &dyn Fn(&Site) -> Option<String>| {
@@ -401,7 +401,7 @@ fn a_list_that_was_killed_before_its_seeds_were_kept_has_begun_nothing() {
     assert_eq!(site.crawl(&["--list", "/"]).1, ["/"]);
     assert_eq!(site.crawl(&["/p1"]).1, ["/p1"], "it goes on as a list");
 
-    // What was to be asked for again is kept before the seeds, and has them.
+    // The recrawl file is written before the seeds, and includes them.
     let site =
         left(&|site| Some(format!("crivello recrawl 5\nrecrawls 0\nseeds 1\n{}\n", site.url("/"))));
     assert!(site.sandbox.done(&["status", "--dir", "web"]).contains("a list"));

@@ -1,4 +1,4 @@
-//! What is left to tell, and to keep, where files of the archive go together with what tells of them.
+//! Loss of archive files together with their CDXJ files and logs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ fn remove(path: PathBuf) {
     fs::remove_file(path).expect("it is there");
 }
 
-/// A collection whose only host asks to be left alone for two hours.
+/// A collection whose only host requests a wait of two hours.
 fn busy(server: &Pages) -> Sandbox {
     server.set("/busy", "503 Busy\nRetry-After: 7200\n\n");
     let sandbox = Sandbox::new();
@@ -23,7 +23,7 @@ fn busy(server: &Pages) -> Sandbox {
     sandbox
 }
 
-/// A crawl that asks nobody, since the host rests.
+/// Runs a crawl that makes no request, since the host requested a wait.
 fn check_rests(sandbox: &Sandbox, server: &Pages, what: &str) -> Ran {
     let ran = sandbox.run(&["crawl", "--dir", "web"]);
     let rests = format!("no page could be fetched: {} rests, and is not asked", server.url(""));
@@ -31,7 +31,7 @@ fn check_rests(sandbox: &Sandbox, server: &Pages, what: &str) -> Ran {
     ran
 }
 
-/// A log of visits tells what it knows, whether or not a list names it.
+/// A visit log counts even if the list of files lacks it.
 #[test]
 fn logs_that_no_list_names_tell_of_a_file_that_is_gone() {
     for list in [None, Some(""), Some("x\n"), Some("crivello-00001.warc.gz\n# 00000000\n")] {
@@ -58,7 +58,7 @@ fn logs_that_no_list_names_tell_of_a_file_that_is_gone() {
     }
 }
 
-/// Where nothing else tells of it, the last report does, by which `status` promises that the host is not asked.
+/// If all else is lost, the wait of a host comes from the last report.
 #[test]
 fn a_host_that_is_said_to_rest_rests_though_archive_and_logs_are_lost() {
     for how in ["gone", "shorter"] {
@@ -91,17 +91,17 @@ fn a_host_that_is_said_to_rest_rests_though_archive_and_logs_are_lost() {
     }
 }
 
-/// What is done to a CDXJ file.
+/// A change to the bytes of a CDXJ file.
 type Damage = fn(Vec<u8>) -> Vec<u8>;
 
-/// Replaces the first of one text by another.
+/// Replaces the first occurrence of `from`.
 fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     let text = String::from_utf8(bytes.to_vec()).expect("text");
     assert!(text.contains(from), "{text}");
     text.replacen(from, to, 1).into_bytes()
 }
 
-/// However its first line is damaged, that is no word on the archive file, and the next crawl ends it.
+/// A damaged first line says nothing about the archive file, and the next crawl repairs it.
 #[test]
 fn a_cdxj_file_whose_first_line_is_damaged_is_made_again_by_the_next_crawl() {
     let damages: [(&str, Damage); 8] = [
@@ -179,7 +179,7 @@ fn a_folder_that_is_gone_is_told_like_the_files_in_it() {
     check(&sandbox, &server.url("/a"), "fetched");
 }
 
-/// Where nothing is left that tells what a file had, `doctor` knows no more than the crawl has said.
+/// Without other traces, `doctor` knows no more than the crawl reported.
 #[test]
 fn a_crawl_names_doctor_only_where_that_tells_more() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
@@ -199,7 +199,7 @@ fn a_crawl_names_doctor_only_where_that_tells_more() {
     }
 }
 
-/// An archive may be away for a while, as on a disk that is not mounted.
+/// The archive may be on a disk that is not mounted.
 #[test]
 fn an_index_is_not_emptied_for_want_of_the_archive_and_says_what_it_lacks() {
     let a = format!("{HTML}<title>second</title>of two");
@@ -236,13 +236,13 @@ fn an_index_is_not_emptied_for_want_of_the_archive_and_says_what_it_lacks() {
                 archive` tells what was in no other\n";
     assert!(ran.code == 0 && ran.stderr.contains(said), "{ran:#?}");
     assert_eq!(sandbox.json(&["status", "--dir", "web"])["index"]["documents"], 1);
-    // Who wants none says so.
+    // A user who wants an empty index deletes both folders.
     fs::remove_dir_all(&archive).expect("it is there");
     fs::remove_dir_all(sandbox.path("web/index")).expect("it is there");
     assert_eq!(sandbox.json(&["index", "--dir", "web"])["documents"], 0);
 }
 
-/// Where the answer of this URL begins.
+/// Returns the offset of the answer of this URL.
 fn place(sandbox: &Sandbox, url: &str) -> usize {
     let list = sandbox.done(&["archive", "list", "--dir", "web"]);
     let is_it = |line: &&str| line.contains("\tresponse\t") && line.ends_with(&format!("\t{url}"));
@@ -250,7 +250,7 @@ fn place(sandbox: &Sandbox, url: &str) -> usize {
     line.split('\t').nth(5).and_then(|at| at.parse().ok()).expect("a place")
 }
 
-/// Changes a file of the archive, and leaves its date as it was, or not.
+/// Changes a file of the archive; keeps its date unless `is_dated`.
 fn change(sandbox: &Sandbox, file: &str, is_dated: bool, change: &dyn Fn(&mut [u8])) {
     let path = sandbox.path(file);
     let date = fs::metadata(&path).and_then(|about| about.modified()).expect("a date");
@@ -263,7 +263,7 @@ fn change(sandbox: &Sandbox, file: &str, is_dated: bool, change: &dyn Fn(&mut [u
     }
 }
 
-/// Whether it is forbidden is not known, and robots.txt itself is no page but is asked for.
+/// If robots.txt cannot be read, the rules are unknown, and a crawl fetches it again.
 #[test]
 fn a_robots_txt_that_cannot_be_read_is_said_to_be() {
     for is_dated in [false, true] {
@@ -290,7 +290,7 @@ fn a_robots_txt_that_cannot_be_read_is_said_to_be() {
     }
 }
 
-/// What a CDXJ file does not know that is made anew behind the damage, the log of visits does.
+/// A rebuilt CDXJ file lacks a damaged record; the visit log has it.
 #[test]
 fn a_damaged_record_is_told_though_its_cdxj_file_is_gone() {
     let robots = format!("200 OK\n\nUser-agent: *\nDisallow: /secret\n#{}", "x".repeat(300));
@@ -301,7 +301,7 @@ fn a_damaged_record_is_told_though_its_cdxj_file_is_gone() {
     let server = Pages::serve(&pages);
     let sandbox = Sandbox::new();
     crawl(&sandbox, "", &[&server.url("/")]);
-    // Two of these lie side by side.
+    // Two of these are adjacent.
     let places = ["/a", "/b", "/robots.txt"].map(|path| place(&sandbox, &server.url(path)));
     change(&sandbox, FIRST, true, &|bytes| places.iter().for_each(|at| bytes[at + 200] ^= 0x55));
     remove(sandbox.path(&format!("{FIRST}.cdxj")));
@@ -326,7 +326,7 @@ fn a_damaged_record_is_told_though_its_cdxj_file_is_gone() {
     check(&sandbox, &server.url("/a"), "fetched");
 }
 
-/// A plain crawl cuts them off, and asks for what was there.
+/// A crawl cuts off the torn end and fetches the page again.
 #[test]
 fn a_page_in_a_torn_end_is_asked_for_by_any_crawl() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
@@ -364,7 +364,7 @@ fn an_older_body_is_printed_for_a_damaged_one_whatever_the_date_of_the_file() {
     }
 }
 
-/// The log of visits says that it was seen before a report tells of it, and a crawl may be killed in between.
+/// The visit log records damage before a report names it. A crawl may be killed in between.
 #[test]
 fn damage_that_a_crawl_could_not_tell_of_is_told_by_the_next() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);

@@ -1,4 +1,4 @@
-//! What pages are worth beside their words, on the command line and over HTTP: ranks of all names, topics, freshness.
+//! Ranks from the command line and over HTTP: PageRank, topics, freshness.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::sandbox::{Sandbox, get};
 
-/// Three pages of one word that all have, as many others, and a day each.
+/// Three pages with one word in common, equal lengths and different dates.
 const PAGES: [(&str, &str, &str); 3] = [
     ("http://a.test/", "2026-01-01", "gardens with many roses"),
     ("http://b.test/", "2026-03-01", "gardens with some tulips"),
@@ -35,7 +35,7 @@ fn library() -> Sandbox {
     sandbox
 }
 
-/// The hosts of results in their order, without what all have in common.
+/// The letters of the result hosts, in order.
 fn order(answer: &Value) -> String {
     let hits = answer["hits"].as_array().expect("hits");
     let letter = |hit: &Value| hit["url"].as_str().and_then(|url| url.chars().nth(7));
@@ -52,7 +52,7 @@ fn search(sandbox: &Sandbox, flags: &[&str]) -> Value {
     answer
 }
 
-/// The value of every part is, to the last bit, the sum of its own.
+/// Each score is the sum of its parts, to the last bit.
 fn check_sums(part: &Value) {
     let value = |part: &Value| part["value"].as_f64().expect("a number");
     let parts = part["parts"].as_array().expect("parts");
@@ -90,7 +90,7 @@ fn every_signal_moves_results_and_explains_itself() {
     let status = sandbox.done(&["status", "--dir", "web"]);
     assert!(status.contains("ranks       in-degree, pagerank, visits\n"), "{status}");
     assert!(status.contains("topics      bulbs\n"), "{status}");
-    // All at once: the explanation has each of them.
+    // With all parts at once, the explanation lists each.
     let all = [
         "--topic=bulbs",
         "--set=search.freshness_weight=0.5",
@@ -178,7 +178,6 @@ fn a_topic_is_chosen_on_the_page_and_over_the_interface() {
     assert!(status == 400 && page.contains("it has bulbs") && !page.contains("\"<b>"), "{page}");
 }
 
-/// Documents of another engine have names, and no links.
 /// No stage can build imported ranks again, so the index does without them and says so.
 #[test]
 fn a_damaged_file_of_imported_ranks_is_set_aside() {
@@ -205,6 +204,7 @@ fn a_damaged_file_of_imported_ranks_is_set_aside() {
     assert!(ran.code == 0 && !ran.stderr.contains("damaged"), "{ran:#?}");
 }
 
+/// Documents from another engine have names and no links.
 #[test]
 fn an_imported_index_has_the_ranks_of_the_user() {
     let sandbox = Sandbox::new();

@@ -1,7 +1,7 @@
-//! A folder of its own for each test, the binary run in it, and a web to crawl.
+//! A folder for each test, runs of the binary in it, and a web to crawl.
 //!
-//! **Invariant.** Nothing outside the folder is written, no `CRIVELLO_…` variable of the caller's
-//! environment reaches the binary, and every process started here ends with the test.
+//! **Invariant.** The binary writes only to the folder and gets no `CRIVELLO_…` variable. Every process ends with
+//! its test.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,17 +15,17 @@ use serde_json::Value;
 use simweb::{Options, Server, Truth};
 use tempfile::TempDir;
 
-/// Silence that crawls of the tests promise.
+/// Delay of test crawls in milliseconds.
 pub(crate) const DELAY_MS: u64 = 20;
-/// Pages that crawls of the tests take of one host.
+/// Page limit per host of test crawls.
 pub(crate) const PAGES_PER_HOST_MAX: u64 = 30;
 
-/// A folder with runs of the binary in it.
+/// A folder for runs of the binary.
 pub(crate) struct Sandbox {
     folder: TempDir,
 }
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -38,7 +38,7 @@ impl Sandbox {
         Self { folder: tempfile::tempdir().expect("a temporary folder") }
     }
 
-    /// With an index in `web` of documents that are lines of JSON.
+    /// Makes the collection `web` with an index of documents in JSONL.
     pub(crate) fn of_documents(lines: &str) -> Self {
         let sandbox = Self::new();
         sandbox.done(&["init", "web"]);
@@ -63,7 +63,7 @@ impl Sandbox {
         command
     }
 
-    /// Runs to the end.
+    /// Runs the binary to its end.
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         let output = self.command(arguments).output().expect("the binary runs");
         let ran = Ran {
@@ -75,27 +75,27 @@ impl Sandbox {
         ran
     }
 
-    /// Runs to the end, which must be a good one.
+    /// Runs the binary, which must succeed. Returns standard output.
     pub(crate) fn done(&self, arguments: &[&str]) -> String {
         let ran = self.run(arguments);
         assert_eq!(ran.code, 0, "{arguments:?}: {ran:#?}");
         ran.stdout
     }
 
-    /// The same, with `--json` and one object for an answer.
+    /// Runs the binary with `--json`. Returns the object that it prints.
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let arguments: Vec<&str> = arguments.iter().copied().chain(["--json"]).collect();
         serde_json::from_str(&self.done(&arguments)).expect("JSON")
     }
 
-    /// Starts the binary; it ends with the guard.
+    /// Starts the binary; the guard ends it.
     pub(crate) fn start(&self, arguments: &[&str]) -> Running {
         let mut command = self.command(arguments);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Running { child: command.spawn().expect("the binary starts") }
     }
 
-    /// Makes the collection `web`, set up to crawl all of `server`'s web.
+    /// Makes the collection `web`, configured to crawl all of `server`'s web.
     pub(crate) fn init(&self, server: &Server) {
         fs::create_dir_all(self.path("web")).expect("a folder");
         fs::write(self.path("web/crivello.toml"), settings(server)).expect("a file");
@@ -112,13 +112,13 @@ impl Sandbox {
     }
 }
 
-/// A process that is ended when it is no longer needed.
+/// A process that ends when this value is dropped.
 pub(crate) struct Running {
     pub(crate) child: Child,
 }
 
 impl Running {
-    /// The first line on standard output.
+    /// Returns the first line of standard output.
     pub(crate) fn first_line(&mut self) -> String {
         let mut line = String::new();
         let out = self.child.stdout.as_mut().expect("piped");
@@ -126,20 +126,20 @@ impl Running {
         line.trim().to_owned()
     }
 
-    /// Sends a signal by name and waits; the exit code.
+    /// Sends a signal and waits. Returns the exit code.
     pub(crate) fn signal(mut self, name: &str) -> Option<i32> {
         self.send(name);
         self.child.wait().expect("it ends").code()
     }
 
-    /// Sends a signal by name.
+    /// Sends a signal.
     pub(crate) fn send(&self, name: &str) {
         let pid = self.child.id().to_string();
         let sent = Command::new("kill").args([&format!("-{name}"), &pid]).status();
         assert!(sent.expect("kill runs").success());
     }
 
-    /// What it says on standard error until it ends.
+    /// Returns standard error up to the end of the process.
     pub(crate) fn stderr(&mut self) -> String {
         let mut text = String::new();
         self.child.stderr.as_mut().expect("piped").read_to_string(&mut text).expect("text");
@@ -154,18 +154,18 @@ impl Drop for Running {
     }
 }
 
-/// A small web with everything odd in it.
+/// A small web with every special host.
 pub(crate) fn small_web() -> Server {
     let options = Options { hosts: 4, pages_per_host: 12, ..Options::default() };
     Server::start(options).expect("loopback addresses")
 }
 
-/// What a crawl of the tests must end with.
+/// The truth about a web whose crawl takes [`PAGES_PER_HOST_MAX`] pages of each host.
 pub(crate) fn truth(server: &Server) -> Truth {
     server.web().truth(PAGES_PER_HOST_MAX)
 }
 
-/// The configuration of a crawl of all of a web.
+/// The configuration for a crawl of a whole web.
 fn settings(server: &Server) -> String {
     let mut text = format!(
         "[crawl]\nscope = \"any\"\ndelay_ms = {DELAY_MS}\nip_delay_ms = 0\nretry_ms = 50\n\
@@ -178,7 +178,7 @@ fn settings(server: &Server) -> String {
     text
 }
 
-/// The body of the answer to a GET, and its status.
+/// Returns status and body of a GET request.
 pub(crate) fn get(address: &str, path: &str) -> (u16, String) {
     let authority = address.trim_start_matches("http://").trim_end_matches('/');
     let mut stream = TcpStream::connect(authority).expect("a server");

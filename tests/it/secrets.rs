@@ -18,7 +18,7 @@ fn a_new_configuration_belongs_to_its_owner_alone() {
     let sandbox = Sandbox::new();
     sandbox.done(&["init", "web"]);
     assert_eq!(mode(&sandbox.path("web/crivello.toml")), 0o600);
-    // Without a contact no crawl begins; the folder has been made by then.
+    // Without a contact no crawl begins; the folder exists already.
     sandbox.run(&["up", "https://example.org/", "--dir", "up", "--listen", "127.0.0.1:0"]);
     assert_eq!(mode(&sandbox.path("up/crivello.toml")), 0o600);
 }

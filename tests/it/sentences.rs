@@ -1,5 +1,5 @@
-//! Sentences of `why`, `status` and `archive list` that have to be true to the word: what is left, where a page stands,
-//! who asks again, and when.
+//! Details in `why`, `status` and `archive list`: URLs left, the state of a page in the index, retries and their
+//! times.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -28,7 +28,7 @@ fn gzip(text: &str) -> Vec<u8> {
     packed.finish().expect("memory")
 }
 
-/// A server that promises a body of more bytes than there are; the address of a page.
+/// A server that announces more bytes than it sends. Returns the address of a page.
 fn serve_long() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
     let url = format!("http://{}/", listener.local_addr().expect("it is bound"));
@@ -47,7 +47,7 @@ fn serve_long() -> String {
     url
 }
 
-/// A crawl of some addresses alone leaves the others where they were, and both tell.
+/// A list crawl leaves other URLs waiting; its summary and `status` say so.
 #[test]
 fn what_a_list_leaves_of_earlier_runs_is_in_its_summary_and_in_the_status() {
     let links: Vec<String> = (0..5).map(|n| format!("/{n}")).collect();
@@ -118,7 +118,7 @@ fn sitemaps_are_told_as_what_they_are() {
     assert_eq!(why["captures"][1]["status"], "304", "{why:#}");
 }
 
-/// An index that names a sitemap too far down, and later another that names it near.
+/// One sitemap index names a sitemap too deep; a later one names it at a lower depth.
 #[test]
 fn a_sitemap_that_a_shorter_way_leads_to_is_not_dropped() {
     let index = |paths: &[&str]| {
@@ -156,7 +156,7 @@ fn a_canonical_address_was_seen() {
     check(&sandbox, &server.url("/c"), "never seen");
 }
 
-/// What another agent found by too long a way is dropped, whoever crawls the host.
+/// A URL that another agent found after too many redirects is dropped, whichever agent crawls the host.
 #[test]
 fn an_address_of_an_inbox_that_is_too_far_is_dropped() {
     let server = Pages::serve(&[("/", HTML)]);
@@ -182,7 +182,7 @@ fn the_moment_of_a_retry_after_is_one() {
     let paths = ["/", "/bad", "/a", "/next"].map(|path| server.url(path));
     crawl(&sandbox, "", &paths.each_ref().map(String::as_str));
     let mut text = String::new();
-    // A run that goes on counts from the moment of the record, whenever it begins.
+    // A resumed run counts from the time of the record.
     for _ in 0..5 {
         for path in &paths[1..] {
             text += &sandbox.done(&["why", "--dir", "web", path]);
@@ -193,7 +193,7 @@ fn the_moment_of_a_retry_after_is_one() {
     let text = text.replace("no crawl asks it before", "not before");
     let mut moments: Vec<&str> =
         text.split("not before ").skip(1).filter_map(|rest| rest.get(..20)).collect();
-    // Both of what was visited are told with the moment, and with what became of their host.
+    // The verdicts of visited pages have the time twice: for the page and for the host.
     assert_eq!(moments.len(), 5 * (2 + 2 + 1 + 1), "{text}");
     moments.dedup();
     assert_eq!(moments.len(), 1, "{text}");

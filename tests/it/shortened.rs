@@ -1,5 +1,4 @@
-//! Archive files that have become shorter than they were: what they had is lost, told and asked for again like what was
-//! in a file that is gone.
+//! Truncated archive files: their losses are reported and fetched again, like those of missing files.
 
 use std::fs;
 use std::thread;
@@ -12,13 +11,13 @@ fn file(number: u32) -> String {
     format!("web/archive/crivello-{number:05}.warc.gz")
 }
 
-/// Cuts the file of this number.
+/// Truncates the file with this number.
 fn shorten(sandbox: &Sandbox, number: u32, bytes: u64) {
     let file = fs::File::options().write(true).open(sandbox.path(&file(number)));
     file.and_then(|file| file.set_len(bytes)).expect("it is there");
 }
 
-/// Where its records begin, but for the first.
+/// Returns the offsets of its records, without the first.
 fn places(sandbox: &Sandbox, number: u32) -> Vec<u64> {
     let list = sandbox.run(&["archive", "list", "--dir", "web"]).stdout;
     let name = file(number).replace("web/archive/", "");
@@ -27,18 +26,18 @@ fn places(sandbox: &Sandbox, number: u32) -> Vec<u64> {
     lines.map(|line| offset(line).expect("a place")).collect()
 }
 
-/// Cuts it before the first visit.
+/// Truncates it before the first visit.
 fn empty(sandbox: &Sandbox, number: u32) {
     shorten(sandbox, number, places(sandbox, number)[0]);
 }
 
-/// Has the CDXJ files brought up to date.
+/// Brings the CDXJ files up to date.
 fn look_up(sandbox: &Sandbox) {
     sandbox.run(&["archive", "get", "--dir", "web", "http://else.test/"]);
     assert!(sandbox.path(&format!("{}.cdxj", file(2))).exists());
 }
 
-/// Whether `status` or `doctor` say of a file that it is shorter, or gone.
+/// Returns whether `status` and `doctor` report a truncated or missing file.
 fn is_told(sandbox: &Sandbox) -> [bool; 2] {
     ["status", "doctor"].map(|command| {
         let said = sandbox.run(&[command, "--dir", "web"]).stdout;
@@ -46,12 +45,12 @@ fn is_told(sandbox: &Sandbox) -> [bool; 2] {
     })
 }
 
-/// A crawl that goes on until it has so many pages.
+/// Crawls up to this number of pages.
 fn up_to(sandbox: &Sandbox, pages: &str) {
     sandbox.done(&["crawl", "--dir", "web", "-q", "--max-pages", pages]);
 }
 
-/// The log of a page that is left need not tell of a link that the lost one had told of before.
+/// The log of a remaining page may lack a link that the lost page had before.
 #[test]
 fn a_page_is_found_again_though_the_one_that_led_there_first_is_lost_with_it() {
     for tear in [0, 40] {
@@ -65,7 +64,7 @@ fn a_page_is_found_again_though_the_one_that_led_there_first_is_lost_with_it() {
         server.set("/a", HTML);
         empty(&sandbox, 2);
         let left = fs::metadata(sandbox.path(&file(2))).expect("it is there").len();
-        // With a part of the record that followed, or without.
+        // With or without a part of the next record.
         shorten(&sandbox, 2, left + tear);
         let ran = sandbox.run(&["crawl", "--dir", "web"]);
         let said = "1 file of the archive has become shorter: crivello-00002.warc.gz; what was in no \
@@ -75,7 +74,7 @@ fn a_page_is_found_again_though_the_one_that_led_there_first_is_lost_with_it() {
         for path in ["/", "/a", "/q", "/p"] {
             check(&sandbox, &server.url(path), "fetched");
         }
-        // It is told once.
+        // It is reported once.
         let again = sandbox.json(&["crawl", "--dir", "web"]);
         assert_eq!((&again["shortened"], &again["requests"]), (&serde_json::json!([]), &0.into()));
         assert_eq!(again["pages"], 4);
@@ -100,7 +99,7 @@ fn what_one_file_lost_and_another_healed_is_found_when_that_one_loses_it() {
     }
 }
 
-/// Two at once: that of the page that led there first, and that of the page itself.
+/// Two files at once: that of the page with the first link, and that of the page itself.
 #[test]
 fn two_files_that_become_shorter_at_once_are_healed() {
     let server = Pages::serve(&[("/", &page(&["/a", "/p"])), ("/a", &page(&["/q"]))]);
@@ -121,7 +120,7 @@ fn two_files_that_become_shorter_at_once_are_healed() {
     }
 }
 
-/// Where a power cut takes more than the last record, only the log of visits knows what was there.
+/// If a power cut takes more than the last record, only the visit log knows the losses.
 #[test]
 fn what_only_the_log_of_visits_knows_is_lost_as_well() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
@@ -194,7 +193,7 @@ fn a_file_that_has_become_shorter_is_told_by_all() {
     assert!(!sandbox.done(&["doctor", "--dir", "web"]).contains("shorter"));
 }
 
-/// By the log of visits, and by the CDXJ file alone.
+/// With the visit log, and with the CDXJ file alone.
 #[test]
 fn an_older_capture_is_told_from_the_newer_one_that_a_file_has_lost() {
     for is_logged in [true, false] {
@@ -217,7 +216,7 @@ fn an_older_capture_is_told_from_the_newer_one_that_a_file_has_lost() {
         assert!(ran.stderr.contains("1 page in an older version"), "{ran:#?}");
         let why = why(&sandbox, &server.url("/"));
         assert_eq!(why["gone"][0]["shortened"], true, "{why:#}");
-        // A whole copy ends the matter.
+        // A whole copy ends it.
         fs::write(sandbox.path(&file(2)), whole).expect("room");
         let ran = get();
         assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("new", ""), "{ran:#?}");
@@ -225,7 +224,7 @@ fn an_older_capture_is_told_from_the_newer_one_that_a_file_has_lost() {
     }
 }
 
-/// Leaves a request without its answer in the second file, has that known, and cuts it off.
+/// Leaves a request without its answer in the second file, updates the logs, and cuts the request off.
 fn cut_request(sandbox: &Sandbox) {
     let answer = places(sandbox, 2)[1];
     shorten(sandbox, 2, answer);
@@ -234,7 +233,7 @@ fn cut_request(sandbox: &Sandbox) {
     empty(sandbox, 2);
 }
 
-/// Puts the answer into the second file twice, has that known, and cuts it off once.
+/// Appends the answer to the second file once more, updates the logs, and cuts the copy off.
 fn cut_copy(sandbox: &Sandbox) {
     let path = sandbox.path(&file(2));
     let mut bytes = fs::read(&path).expect("it is there");
@@ -246,14 +245,14 @@ fn cut_copy(sandbox: &Sandbox) {
     shorten(sandbox, 2, once);
 }
 
-/// Has the logs of visits and the CDXJ files brought up to date.
+/// Brings the visit logs and the CDXJ files up to date.
 fn know_all(sandbox: &Sandbox) {
     sandbox.done(&["crawl", "--dir", "web", "-q"]);
     look_up(sandbox);
     assert_eq!(is_told(sandbox), [false, false]);
 }
 
-/// A crawl tells of a file of which nothing is left that tells what it has lost, and then nobody does.
+/// A loss without any details is reported by the next crawl, and then no more.
 #[test]
 fn what_nobody_knows_more_of_is_told_until_a_crawl_has_told_it() {
     for damage in [cut_request, cut_copy] {
@@ -270,7 +269,7 @@ fn what_nobody_knows_more_of_is_told_until_a_crawl_has_told_it() {
     }
 }
 
-/// Nothing of it was ever there.
+/// The file never had a whole record.
 #[test]
 fn a_file_with_a_torn_first_record_alone_is_not_missed() {
     let server = Pages::serve(&[("/", HTML)]);
@@ -286,7 +285,7 @@ fn a_file_with_a_torn_first_record_alone_is_not_missed() {
     assert_eq!(is_told(&sandbox), [false, false]);
 }
 
-/// A crawl that is killed has made the logs anew, and told nothing: the next one does.
+/// A killed crawl rebuilt the logs without a report; the next crawl reports the loss.
 #[test]
 fn a_loss_that_a_killed_crawl_has_found_is_told_by_the_next() {
     for is_shorter in [false, true] {
@@ -300,7 +299,7 @@ fn a_loss_that_a_killed_crawl_has_found_is_told_by_the_next() {
             fs::remove_file(sandbox.path(&file(2))).expect("it is there");
         }
         fs::remove_file(sandbox.path(&format!("{}.cdxj", file(2)))).expect("it is there");
-        // Its first request is a minute after the last one; by then the logs have been made.
+        // Its first request is a minute after the last one, and it makes the logs before.
         let list = sandbox.path("web/frontier/visits/files");
         let before = fs::metadata(&list).and_then(|about| about.modified()).expect("it is there");
         let slow = ["crawl", "--dir", "web", "--set", "crawl.delay_ms=60000"];
@@ -318,14 +317,14 @@ fn a_loss_that_a_killed_crawl_has_found_is_told_by_the_next() {
         let ran = sandbox.run(&["crawl", "--dir", "web"]);
         assert!(ran.code == 0 && ran.stderr.contains(&said), "{ran:#?}");
         check(&sandbox, &server.url("/a"), "fetched");
-        // It is told once.
+        // It is reported once.
         assert_eq!(is_told(&sandbox), [false, false]);
         let ran = sandbox.run(&["crawl", "--dir", "web"]);
         assert!(!ran.stderr.contains("of the archive"), "{ran:#?}");
     }
 }
 
-/// A page that was put back is not what a later visit found unchanged, though it is the same: a crawl asks for that again.
+/// A restored page is not the capture that a later visit found unchanged, even if equal. A crawl fetches it again.
 #[test]
 fn a_page_that_is_missing_beside_one_that_was_put_back_is_told_by_status() {
     for is_gone in [false, true] {
@@ -353,7 +352,7 @@ fn a_page_that_is_missing_beside_one_that_was_put_back_is_told_by_status() {
     }
 }
 
-/// What hides from a crawl that a file was there.
+/// Hides from a crawl that a file existed.
 fn hide_logs(sandbox: &Sandbox, how: &str) {
     let visits = sandbox.path("web/frontier/visits");
     let list = visits.join("files");
@@ -365,7 +364,7 @@ fn hide_logs(sandbox: &Sandbox, how: &str) {
     }
 }
 
-/// A crawl that tells of the second file, and another that does not.
+/// Checks that a crawl reports the second file, and the next crawl does not.
 fn check_told_once(sandbox: &Sandbox, fate: &str, what: &str) {
     let said = format!("1 file of the archive {fate}: crivello-00002.warc.gz");
     let ran = sandbox.run(&["crawl", "--dir", "web"]);
@@ -374,7 +373,7 @@ fn check_told_once(sandbox: &Sandbox, fate: &str, what: &str) {
     assert!(ran.code == 0 && !ran.stderr.contains("of the archive"), "{what}: {ran:#?}");
 }
 
-/// Who has deleted the logs of visits is told by the crawl as well, not by `status` and `doctor` alone.
+/// A crawl without visit logs reports the loss as well, like `status` and `doctor`.
 #[test]
 fn a_loss_that_only_the_cdxj_file_knows_of_is_told_by_the_next_crawl() {
     for (fate, how) in [
@@ -400,7 +399,7 @@ fn a_loss_that_only_the_cdxj_file_knows_of_is_told_by_the_next_crawl() {
     }
 }
 
-/// Makes the CDXJ file of the second file tell of a page that never was.
+/// Makes the CDXJ file of the second file name a page that never existed.
 fn falsify(sandbox: &Sandbox) {
     let path = sandbox.path(&format!("{}.cdxj", file(2)));
     let lines = fs::read_to_string(&path).expect("it is there");
@@ -409,7 +408,7 @@ fn falsify(sandbox: &Sandbox) {
     fs::write(&path, others).expect("room");
 }
 
-/// A file that is gone or shorter cannot say what is wrong in the CDXJ file that is left of it; its checksum does.
+/// A wrong line in the CDXJ file of a missing or truncated file is detected by its checksum.
 #[test]
 fn a_cdxj_file_with_a_wrong_line_is_believed_in_nothing_and_forgotten() {
     for damage in ["gone", "shorter", "shorter, and looked up"] {
@@ -435,7 +434,7 @@ fn a_cdxj_file_with_a_wrong_line_is_believed_in_nothing_and_forgotten() {
             for ran in [doctor(), doctor()] {
                 assert!(ran.code == 1 && ran.stdout.contains(fate), "{what}: {ran:#?}");
                 assert!(!ran.stdout.contains(&server.url("/z")), "{what}: {ran:#?}");
-                // The log of visits is believed.
+                // The visit log counts.
                 let is_known = ran.stdout.contains(&server.url("/a"));
                 assert_eq!(is_known, hidden == "nothing", "{what}: {ran:#?}");
             }
@@ -447,7 +446,7 @@ fn a_cdxj_file_with_a_wrong_line_is_believed_in_nothing_and_forgotten() {
     }
 }
 
-/// A file that had a robots.txt and nothing else: no page was in others, or visited again.
+/// The file had only a robots.txt.
 #[test]
 fn of_a_file_that_had_no_page_it_is_said_so() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
@@ -464,7 +463,7 @@ fn of_a_file_that_had_no_page_it_is_said_so() {
     assert!(!ran.stdout.contains("visited again"), "{ran:#?}");
 }
 
-/// All that is left says that nothing in the file could be read: nobody knows whether there were pages.
+/// The traces say only that the file was unreadable, so the loss of pages is possible.
 #[test]
 fn of_a_file_that_could_not_be_read_nobody_knows_what_it_had() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
@@ -490,7 +489,7 @@ fn of_a_file_that_could_not_be_read_nobody_knows_what_it_had() {
     assert_eq!(is_told(&sandbox), [false, false]);
 }
 
-/// A crawl that asks for nothing leaves no archive file, and so no log that shows that it has told.
+/// A crawl without requests writes no archive file, and so no log as a mark of its report.
 #[test]
 fn a_loss_is_told_once_though_no_file_of_the_archive_is_left() {
     for list in ["", "x"] {
@@ -515,7 +514,7 @@ fn a_loss_is_told_once_though_no_file_of_the_archive_is_left() {
     }
 }
 
-/// Overwrites a file of the archive with zeros from a byte on, and leaves its date as it was, or not.
+/// Overwrites a file of the archive with zeros from a byte on; keeps its date unless `is_dated`.
 fn overwrite(sandbox: &Sandbox, number: u32, from: u64, is_dated: bool) {
     let path = sandbox.path(&file(number));
     let mut bytes = fs::read(&path).expect("it is there");
@@ -528,10 +527,10 @@ fn overwrite(sandbox: &Sandbox, number: u32, from: u64, is_dated: bool) {
     }
 }
 
-/// Zeros at the end are cut off at once, so that they are not told as damage first, and as missing when they are cut.
+/// Zeros at the end are cut off at once, so they are reported once and not as damage.
 #[test]
 fn a_last_record_of_zeros_is_told_once() {
-    // The last record, and the end of the one before it as well.
+    // The last record, and also the end of the one before it.
     for (before, is_dated) in [(0, true), (0, false), (40, true)] {
         let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &page(&[]))]);
         let sandbox = Sandbox::new();
@@ -541,7 +540,7 @@ fn a_last_record_of_zeros_is_told_once() {
         let mut said = Vec::new();
         for _ in 0..3 {
             said.push(sandbox.run(&["crawl", "--dir", "web"]).stderr);
-            // Who looks something up has CDXJ files made again that are behind.
+            // A lookup rebuilds CDXJ files that are behind.
             sandbox.run(&["archive", "get", "--dir", "web", &server.url("/a")]);
         }
         let cdxj = sandbox.path(&format!("{}.cdxj", file(1)));
@@ -554,8 +553,8 @@ fn a_last_record_of_zeros_is_told_once() {
     }
 }
 
-/// The repair that cuts the file and the note that the crawl takes are two steps, and a kill may come between: `index` does
-/// the first alone. So what shows the loss outlives it, though the CDXJ file is damaged, and no log of visits is left.
+/// Truncation of the file and the note about it are two steps, and a kill may come in between; `index` does only
+/// the first. The traces of the loss must survive that, even with a damaged CDXJ file and no visit log.
 #[test]
 fn a_loss_beside_a_damaged_cdxj_file_is_told_though_the_file_was_cut_before() {
     for is_cut_before in [false, true] {

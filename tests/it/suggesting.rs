@@ -1,4 +1,4 @@
-//! What a search suggests, and what an unfinished query may become, on the command line.
+//! Suggestions and completions of queries on the command line.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! That `crawl`, `status` and `why` tell the same, and say why: of flags that the last run had, of ports, of hosts that
-//! cannot be reached, of what is known already, of a crawl that runs.
+//! `crawl`, `status` and `why` agree, and give reasons: flags of the last run, ports, unreachable hosts, known
+//! URLs, a running crawl.
 
 use std::fs;
 use std::net::TcpListener;
@@ -9,14 +9,14 @@ use std::time::Duration;
 use crate::fates::{HTML, Pages, SETTINGS, check, crawl, page, why};
 use crate::sandbox::Sandbox;
 
-/// A server without robots.txt that has these pages.
+/// A server with these pages and no robots.txt.
 fn site(pages: &[(&str, String)]) -> Pages {
     let pages: Vec<(&str, &str)> =
         pages.iter().map(|(path, text)| (*path, text.as_str())).collect();
     Pages::serve(&pages)
 }
 
-/// The last crawl was told by flags what to leave out, and nothing in crivello.toml says so.
+/// Only flags of the last crawl excluded the page; crivello.toml does not.
 #[test]
 fn what_a_flag_of_the_last_crawl_left_out_is_told_with_its_key() {
     let pages = [("/", page(&["/a"])), ("/a", page(&["/b"])), ("/b", HTML.to_owned())];
@@ -46,12 +46,12 @@ fn what_a_flag_of_the_last_crawl_left_out_is_told_with_its_key() {
         crawl(&sandbox, "", &[&server.url("/"), flags[0], flags[1]]);
         let why = check(&sandbox, &server.url(path), &format!("{not_by_it}{keys}"));
         assert!(why["verdict"].as_str().is_some_and(|verdict| verdict.contains(said)), "{why:#}");
-        // As it says, one without does.
+        // A crawl without the flag fetches it.
         crawl(&sandbox, "", &[]);
         check(&sandbox, &server.url(path), "fetched");
         fs::remove_dir_all(sandbox.path("web")).expect("a folder");
     }
-    // Where nobody knows what the run was told, that is said.
+    // Without settings.json, the flags are unknown.
     crawl(&sandbox, "", &[&server.url("/"), "--max-depth", "1"]);
     fs::remove_file(sandbox.path("web/frontier/settings.json")).expect("a file");
     let why = check(&sandbox, &server.url("/b"), "waiting: the last crawl did not reach it");
@@ -59,7 +59,7 @@ fn what_a_flag_of_the_last_crawl_left_out_is_told_with_its_key() {
     assert!(why["verdict"].as_str().is_some_and(|verdict| verdict.contains(said)), "{why:#}");
 }
 
-/// Scope goes by host and port.
+/// The scope compares host and port.
 #[test]
 fn another_port_of_the_host_of_a_seed_is_told_as_that() {
     let other = "http://127.0.0.1:9/x";
@@ -87,7 +87,7 @@ fn a_host_that_cannot_be_reached_forbids_nothing() {
     let settings = SETTINGS.replace("retry_ms = 1\n", "retry_ms = 60000\n");
     fs::write(sandbox.path("web/crivello.toml"), settings).expect("a file");
     let url = format!("http://127.0.0.1:{}/", dead_port());
-    // Its time is over before the second try.
+    // Its time is over before the second attempt.
     let ran = sandbox.run(&["crawl", "--dir", "web", "--max-time", "1", &url]);
     let said =
         "no page could be fetched: stopped by `time_s_max`; 1 visit to be tried again (connect)";
@@ -98,7 +98,7 @@ fn a_host_that_cannot_be_reached_forbids_nothing() {
     assert!(verdict.ends_with("); the next crawl retries it"), "{told:#}");
     let said = sandbox.done(&["why", "--dir", "web", &url]);
     assert!(!said.contains("robots.txt") && said.matches("connect: ").count() == 1, "{said}");
-    // Set aside, it is told as that.
+    // Now the host is set aside.
     let ran = sandbox.run(&["crawl", "--dir", "web", "--set", "crawl.retry_ms=1"]);
     assert!(ran.stderr.contains(": it cannot be reached (connect: "), "{ran:#?}");
     check(
@@ -110,7 +110,7 @@ fn a_host_that_cannot_be_reached_forbids_nothing() {
     assert!(!said.contains("robots.txt") && said.matches("connect: ").count() == 1, "{said}");
 }
 
-/// While a crawl runs, the report of the one before is old.
+/// During a crawl, the report is that of the previous one.
 #[test]
 fn what_a_running_crawl_has_not_come_to_is_told_as_that() {
     let links: Vec<String> = (0..200).map(|number| format!("/{number}")).collect();
@@ -171,7 +171,7 @@ fn of_many_copies_the_first_are_shown_and_the_canonical_address_is() {
     assert!(said.contains("… and 4 more pages (`--json` has all)"), "{said}");
 }
 
-/// Whatever is known is asked for again only if that is said; a run that has nothing else to do says so.
+/// Known URLs are fetched again only with `--recrawl`; a run with nothing else to do says so.
 #[test]
 fn what_was_visited_before_and_is_given_again_is_told() {
     let server = site(&[("/in", "401 No\n\n".to_owned()), ("/b", HTML.to_owned())]);
@@ -182,7 +182,7 @@ fn what_was_visited_before_and_is_given_again_is_told() {
     let url = server.url("/in");
     let ran = list(&[&url]);
     assert!(ran.code == 1 && ran.stderr.contains("1 URL without a page (status 401)"), "{ran:#?}");
-    // The password is set by now.
+    // The server accepts the password now.
     server.set("/in", &page(&[]));
     let ran = list(&[&url]);
     let said =
@@ -192,7 +192,7 @@ fn what_was_visited_before_and_is_given_again_is_told() {
     let reason =
         "no page could be fetched: 1 seed not asked for, since it was visited before: http";
     assert!(ran.stderr.contains(reason), "{ran:#?}");
-    // Also if the run is given nothing.
+    // Also without any URL.
     let ran = sandbox.run(&["crawl", "--dir", "web"]);
     assert!(ran.code == 1 && ran.stderr.contains(reason), "{ran:#?}");
     let ran = list(&[&url, &server.url("/b")]);
@@ -210,7 +210,7 @@ fn what_was_visited_before_and_is_given_again_is_told() {
     check(&sandbox, &url, "fetched");
 }
 
-/// What the last lines of a crawl say stands in `status`, in the same words.
+/// `status` repeats the last lines of a crawl.
 #[test]
 fn status_has_the_counts_of_the_last_lines() {
     let pdf = "200 OK\nContent-Type: application/pdf\n\n%PDF-1.4";
@@ -229,7 +229,7 @@ fn status_has_the_counts_of_the_last_lines() {
     let seed = server.url("/");
     for (flag, refused) in [
         (seed.as_str(), Some("3 links refused (`skip_extensions` 2, `scope` 1)")),
-        // What was not changed is not read, and what it was refused was counted by its own run.
+        // An unchanged page is not parsed, and its own run counted its refused links.
         ("--recrawl", None),
         ("--recrawl", Some("1 link refused (`skip_extensions`)")),
     ] {
@@ -265,7 +265,7 @@ fn status_has_the_counts_of_the_last_lines() {
     assert_eq!(said.matches("application/pdf").count(), 1, "{said}");
     let said = sandbox.done(&["why", "--dir", "web", &server.url("/gone")]);
     assert!(!said.contains("it is no page"), "{said}");
-    // The limit that ended a run stands there, too.
+    // It also names the limit that ended a run.
     let sandbox = Sandbox::new();
     crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
     let status = sandbox.done(&["status", "--dir", "web"]);
@@ -290,7 +290,7 @@ fn what_is_behind_is_told_with_the_reason() {
         assert!(told["why_behind"].as_str().is_some_and(|told| told.starts_with(why)), "{told:#}");
     };
     behind(&[], "index", "there is no index yet");
-    // One that is killed may leave its folder behind.
+    // A killed `index` may leave its folder behind.
     fs::create_dir(sandbox.path("web/index")).expect("a folder");
     behind(&[], "index", "there is no index yet");
     let searched = sandbox.run(&["search", "one", "--dir", "web"]);
@@ -308,7 +308,7 @@ fn what_is_behind_is_told_with_the_reason() {
     behind(&[], "index", "1 archive file is new or has changed");
 }
 
-/// A recrawl of a list asks for the list.
+/// A list recrawl fetches only the list.
 #[test]
 fn a_recrawl_of_given_addresses_leaves_the_others_alone() {
     let pages = ["/", "/a", "/b", "/c"].map(|path| (path, page(&["/a", "/b", "/c"])));
@@ -322,7 +322,7 @@ fn a_recrawl_of_given_addresses_leaves_the_others_alone() {
         (&["--recrawl", "--list", "--seeds", "urls.txt"][..], 1, [1, 2, 1, 1]),
         (&["--recrawl=given", &server.url("/b")], 1, [1, 2, 2, 1]),
         (&["--recrawl=given", &server.url("/b"), &server.url("/c")], 2, [1, 2, 3, 2]),
-        // Nothing is named, so all is meant.
+        // Without URLs, all are fetched.
         (&["--recrawl", "--list"], 4, [2, 3, 4, 3]),
         (&[], 0, [2, 3, 4, 3]),
     ] {
@@ -331,7 +331,7 @@ fn a_recrawl_of_given_addresses_leaves_the_others_alone() {
         assert_eq!(["/", "/a", "/b", "/c"].map(visits), wanted, "{flags:?}");
         assert_eq!(report["pages"], 4, "{flags:?}: {report:#}");
     }
-    // One that was ended before it was over goes on with what it was given.
+    // An interrupted recrawl continues with its list.
     let entries = fs::read_dir(sandbox.path("web/archive")).expect("a folder");
     let names = entries.map(|entry| entry.expect("listed").file_name().into_string());
     let names = names.map(|name| name.expect("text"));

@@ -1,7 +1,6 @@
-//! A web that nobody here wrote and that misbehaves on purpose: the trap hosts of docweb, all in one crawl.
-//! What each row of its table of traps ends with by itself is in `traps/rows.rs`.
+//! The trap hosts of docweb, an external test web, in one crawl. `traps/rows.rs` crawls each row alone.
 //!
-//! The hosts are served by docweb's own program, from a folder that holds nothing but its list of hosts.
+//! The program of docweb serves the hosts from a folder that has only its list of hosts.
 
 mod rows;
 
@@ -19,9 +18,9 @@ use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
 
-/// The silence between requests.
+/// Delay between requests in milliseconds.
 const DELAY_MS: u32 = 5;
-/// What a crawl of a few pages may hold at most, hostile ones included.
+/// The most memory for a crawl of a few pages.
 const RESIDENT_KIB_MAX: u64 = 400 << 10;
 
 fn docweb() -> PathBuf {
@@ -64,7 +63,7 @@ impl Traps {
         Self { port, server, folder }
     }
 
-    /// Paths asked of the trap host, each with its moments in seconds, in order.
+    /// Returns the paths that were requested of the trap host, each with its times in seconds.
     fn asked(&self) -> Vec<(f64, String)> {
         // The log is written every other second.
         sleep(Duration::from_millis(2500));
@@ -110,19 +109,19 @@ fn settings() -> String {
     )
 }
 
-/// What a run of the binary took.
+/// Resources that a run of the binary used.
 #[derive(Debug, Clone, Copy)]
 struct Cost {
-    /// The most memory at once.
+    /// Peak memory.
     resident_kib: u64,
-    /// What the processor did for it.
+    /// Processor time.
     cpu: Duration,
-    /// How long it took.
+    /// Wall time.
     time: Duration,
     code: i32,
 }
 
-/// Runs the binary to its end, which must not be a signal.
+/// Runs the binary to its end; a signal is a failure.
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> Cost {
     let clock = SystemClock::new();
     let mut running = sandbox.start(arguments);
@@ -145,7 +144,7 @@ fn run(sandbox: &Sandbox, arguments: &[&str]) -> Cost {
     panic!("{arguments:?} does not end");
 }
 
-/// What the processor did for a process so far, by `/proc/…/stat`, which counts hundredths of a second.
+/// Returns the processor time of a process so far, from `/proc/…/stat`, in hundredths of a second.
 fn cpu_of(proc: &Path) -> Option<Duration> {
     let text = fs::read_to_string(proc.join("stat")).ok()?;
     let (_, after_name) = text.rsplit_once(')')?;
@@ -162,9 +161,9 @@ fn found(sandbox: &Sandbox, query: &str) -> Vec<String> {
     hits.map(|hit| hit["url"].as_str().expect("a URL").to_owned()).collect()
 }
 
-/// Each word leads where it stands, or nowhere.
+/// Each word finds its page or nothing.
 fn check_words(sandbox: &Sandbox, url: &dyn Fn(&str) -> String) {
-    // Found by the word that only the right reading brings out.
+    // These words are found only if the page is read correctly.
     for (word, path) in [
         ("chainend", "/chain/0"),
         ("gzipgood", "/gz/good"),
@@ -182,7 +181,7 @@ fn check_words(sandbox: &Sandbox, url: &dyn Fn(&str) -> String) {
     ] {
         assert_eq!(found(sandbox, word), [url(path)], "{word}");
     }
-    // Not found: kept out by the page, by a header, or no page at all.
+    // Not found: excluded by the page or a header, or not a page.
     for word in ["noindexword", "xrobotsword", "secret1word", "secret2word", "secret3word", "IHDR"]
     {
         assert!(found(sandbox, word).is_empty(), "{word}");
@@ -208,7 +207,7 @@ fn needs_shared_all_traps_of_docweb_in_one_crawl() {
     for (_, path) in &asked {
         *times.entry(path).or_default() += 1;
     }
-    // Never asked for.
+    // Never requested.
     for path in
         ["/private/no.html", "/meta/secret1", "/meta/secret2", "/meta/secret3", "/js/hidden"]
     {
@@ -217,12 +216,12 @@ fn needs_shared_all_traps_of_docweb_in_one_crawl() {
     assert!(
         !times.contains_key("/js/comment") && !times.keys().any(|path| path.contains("secret="))
     );
-    // Asked for once: one page under eleven spellings, answers that are final.
+    // Requested once: one page with eleven spellings, and final answers.
     for path in ["/norm/t", "/self", "/loop/a", "/loop/b", "/status/404", "/status/410", "/offsite"]
     {
         assert_eq!(times.get(path), Some(&1), "{path}");
     }
-    // Given up after a retry at most, for a reason that is on record.
+    // Given up after at most one retry, with a recorded reason.
     for (path, reason) in [
         ("/large", "too-large"),
         ("/trunc", "protocol"),
@@ -231,17 +230,17 @@ fn needs_shared_all_traps_of_docweb_in_one_crawl() {
         ("/empty", "protocol"),
         ("/bighead", "protocol"),
     ] {
-        // Answers that never end do not come into docweb's log.
+        // docweb does not log answers that never end.
         let asked = times.get(path).copied().unwrap_or(0);
-        // Whoever hangs up on a kept connection may not have seen the request.
+        // A server that closes a kept connection may not have seen the request.
         let asked_max = if path == "/empty" { 3 } else { 2 };
         assert!(asked <= asked_max, "{path}: {asked} times");
         let why = sandbox.run(&["why", "--dir", "web", &url(path)]).stdout;
         assert!(why.contains(reason), "{path}: {why}");
     }
-    // The endless ones stay within the limits.
+    // Endless answers stay within the limits.
     assert!(asked.len() <= 3001, "{} requests", asked.len());
-    // Nothing came too soon after the request before it.
+    // No request came before the delay was over.
     for pair in asked.windows(2) {
         let gap_ms = (pair[1].0 - pair[0].0) * 1000.0;
         assert!(

@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// What the protocol calls an element.
+/// The key of an element in the protocol.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// A browser with one window.
@@ -24,14 +24,14 @@ pub(crate) struct Browser {
     _profile: TempDir,
 }
 
-/// Something on the page.
+/// An element of the page.
 pub(crate) struct Element<'a> {
     browser: &'a Browser,
     id: String,
 }
 
 impl Browser {
-    /// Starts a headless one, with or without JavaScript.
+    /// Starts a headless browser, with or without JavaScript.
     pub(crate) fn start(javascript: bool) -> Self {
         let mut driver = Command::new("chromedriver")
             .arg("--port=0")
@@ -112,13 +112,13 @@ impl Browser {
         ids.map(|id| Element { browser: self, id }).collect()
     }
 
-    /// Looks into a frame of the page; `None` looks at the page again.
+    /// Enters a frame of the page; `None` returns to the page.
     pub(crate) fn enter(&self, frame: Option<&Element<'_>>) {
         let id = frame.map_or(Value::Null, |frame| json!({ ELEMENT: frame.id }));
         self.ask("POST", "frame", &json!({ "id": id }));
     }
 
-    /// What the browser complained about since the last time.
+    /// Returns the browser's errors since the last call.
     pub(crate) fn complaints(&self) -> Vec<String> {
         let entries = self.ask("POST", "se/log", &json!({ "type": "browser" }));
         let entries = entries.as_array().expect("a list").iter();

@@ -1,5 +1,5 @@
-//! From a URL to an explained result: a web is crawled, ranked, folded, indexed and searched, and the
-//! end is held against what the web knows about itself.
+//! From a URL to an explained result: crawl, rank, fold, index and search, compared with the truth of a simulated
+//! web.
 
 use std::collections::BTreeSet;
 use std::process::Command;

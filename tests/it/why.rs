@@ -1,4 +1,4 @@
-//! `crivello why` for every fate that a URL can have, on a web whose truth is known.
+//! `crivello why` for every fate of a URL, on a simulated web.
 
 use serde_json::Value;
 use simweb::{Kind, Server};
@@ -6,14 +6,14 @@ use simweb::{Kind, Server};
 use super::sandbox::{Sandbox, get, small_web, truth};
 use super::spelling::serve;
 
-/// The answer about a URL, whatever the exit code.
+/// Returns the answer about a URL, whatever the exit code.
 fn why(sandbox: &Sandbox, url: &str) -> Value {
     let ran = sandbox.run(&["why", "--dir", "web", "--json", url]);
     assert!(matches!(ran.code, 0 | 3), "{url}: {ran:#?}");
     serde_json::from_str(&ran.stdout).expect("JSON")
 }
 
-/// The verdict about a URL begins so.
+/// Checks the beginning of the verdict about a URL.
 fn check_verdict(sandbox: &Sandbox, url: &str, expected: &str) -> Value {
     let why = why(sandbox, url);
     let verdict = why["verdict"].as_str().expect("a verdict");
@@ -32,7 +32,7 @@ fn special(server: &Server, kind: Kind, path: &str) -> String {
     web.url(web.special(kind).expect("a web with special hosts"), path)
 }
 
-/// The first URL that was answered so.
+/// Returns the first URL with an answer of this status.
 fn answered(server: &Server, status: u16) -> String {
     let log = server.log();
     let is_page = |path: &str| path != "/robots.txt";
@@ -201,7 +201,7 @@ fn what_is_too_deep_or_too_much_is_told_with_its_limit() {
     }
 }
 
-/// A crawl of a few pages with one more setting; the sandbox, and where they are.
+/// Crawls a few pages with one more setting. Returns the sandbox, and a function from paths to URLs.
 fn crawl_pages(
     pages: &'static [(&'static str, &'static str)],
     setting: &str,
@@ -241,7 +241,7 @@ fn what_is_named_as_a_sitemap_is_told() {
     assert_eq!(why(&sandbox, &at("/page"))["standing"], "a page");
 }
 
-/// Links written alike are one to the crawl, and each of them has its words for the index.
+/// A crawl counts equal links once; the index counts each, for its words.
 #[test]
 fn links_beyond_the_limit_are_told_of_crawl_and_index_apart() {
     let (sandbox, at) = crawl_pages(
@@ -288,7 +288,7 @@ fn what_a_filter_kept_out_of_the_archive_is_told_and_leads_on() {
     assert!(hows(&why).contains(&"link"), "{why:#}");
 }
 
-/// While it runs a crawl answers for itself at the address that it names.
+/// A running crawl serves its metrics at the address that it prints.
 #[test]
 fn a_running_crawl_serves_its_metrics() {
     use std::io::{BufRead as _, BufReader};
@@ -314,7 +314,7 @@ fn a_running_crawl_serves_its_metrics() {
     assert_eq!(running.signal("INT"), Some(130));
 }
 
-/// `why` compares URLs with robots.txt as the crawl does, and finds a page under either case of its escapes.
+/// `why` compares URLs with robots.txt like a crawl, and ignores the case of escapes.
 #[test]
 fn escapes_are_read_as_the_crawl_reads_them() {
     let (sandbox, at) = crawl_pages(

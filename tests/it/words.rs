@@ -1,4 +1,4 @@
-//! What is said is said in words for people: nothing of the language that the program is written in gets out.
+//! Messages use words for people, not terms of the programming language.
 //!
 //! What lives here: wrong values on the command line, in documents and in queries. What does not: those of
 //! `crivello.toml` (`configuration.rs`).
@@ -7,7 +7,7 @@ use std::fs;
 
 use crate::sandbox::Sandbox;
 
-/// Words that only programmers know.
+/// Words of programmers.
 const FOREIGN: [&str; 14] = [
     "digit found in string",
     "struct ",
@@ -56,7 +56,7 @@ fn a_wrong_value_of_a_flag_is_told_with_what_may_be_there() {
         check(&ran.stderr, wanted);
         assert!(ran.stderr.contains("For more information"), "{arguments}: {ran:#?}");
     }
-    // What is asked for is still answered.
+    // Valid input still works.
     assert!(sandbox.done(&["--version"]).starts_with("crivello "));
     assert!(sandbox.done(&["search", "--help"]).contains("Usage:"));
     assert_eq!(sandbox.run(&["sarch"]).code, 2);

@@ -1,8 +1,7 @@
-//! Every row of docweb's table of traps by itself: a crawl that begins there and stays there. What is
-//! fetched is bounded, so are time and memory, and the reason why it went no further is on record: in the
-//! report of the crawl, in the archive, and in what `crivello why` says.
+//! Each row of docweb's table of traps in a crawl of its own. Bytes, time and memory are bounded. The report, the
+//! archive or `crivello why` gives the reason for the end.
 //!
-//! **Invariant.** A row is crawled with the default limits, but for those that its test names.
+//! **Invariant.** A crawl has the default limits, except those that its test sets.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Debug;
@@ -14,14 +13,14 @@ use serde_json::Value;
 use super::{Cost, Traps, addresses, found, run};
 use crate::sandbox::{Sandbox, get};
 
-/// What a crawl of one page may hold at most, however that page is made.
+/// The most memory for a crawl of one page.
 const PAGE_RESIDENT_KIB_MAX: u64 = 128 << 10;
-/// What the processor may do for it, in a build without optimisation.
+/// The most processor time, in a build without optimisation.
 const PAGE_CPU_MAX: Duration = Duration::from_secs(5);
-/// How long pages that hang may take, on a busy machine.
+/// The most time for pages that hang, on a busy machine.
 const HANGING_TIME_MAX: Duration = Duration::from_secs(20);
 
-/// A crawl of some paths of the trap host, and what was made of it.
+/// A crawl of some paths of the trap host, and its results.
 struct Row {
     sandbox: Sandbox,
     traps: Traps,
@@ -30,7 +29,7 @@ struct Row {
 }
 
 impl Row {
-    /// Crawls from `paths` on, but nothing that does not begin as one of `below`.
+    /// Crawls from `paths`, restricted to paths that begin with one of `below`.
     fn crawl(paths: &[&str], below: &[&str], keys: &str) -> Row {
         let sandbox = Sandbox::new();
         let traps = Traps::start(&sandbox);
@@ -51,7 +50,7 @@ impl Row {
         let cost = run(&sandbox, &arguments);
         let report = fs::read(sandbox.path("web/frontier/report.json")).expect("a report");
         let report: Value = serde_json::from_slice(&report).expect("JSON");
-        // A crawl that brings no page says so.
+        // A crawl without a page fails.
         assert_eq!(cost.code, i32::from(report["pages"] == 0), "{report:#}");
         Row { sandbox, traps, cost, report }
     }
@@ -63,7 +62,7 @@ impl Row {
         format!("http://traps.docweb.test:{}{path}", self.traps.port)
     }
 
-    /// A count of the report; 0 where there is none.
+    /// Returns a count of the report; 0 if it is missing.
     fn count(&self, name: &str) -> u64 {
         name.split('/').fold(&self.report, |value, key| &value[key]).as_u64().unwrap_or(0)
     }
@@ -79,7 +78,7 @@ impl Row {
         serde_json::from_str(&ran.stdout).expect("JSON")
     }
 
-    /// The verdict about a path begins so.
+    /// Checks the beginning of the verdict about a path.
     #[track_caller]
     fn check_verdict(&self, path: &str, expected: &str) {
         let why = self.why(path);
@@ -87,14 +86,14 @@ impl Row {
         assert!(verdict.starts_with(expected), "{path}: {why:#}");
     }
 
-    /// What the page table says that a path is.
+    /// Checks the kind of a path in the page table.
     #[track_caller]
     fn check_standing(&self, path: &str, expected: &str) {
         let why = self.why(path);
         assert!(why["standing"].as_str().is_some_and(|is| is.starts_with(expected)), "{why:#}");
     }
 
-    /// A page was cut, and that is told.
+    /// Checks that a page was cut, and that `why` names the limit.
     #[track_caller]
     fn check_cut(&self, path: &str, expected: &str) {
         let why = self.why(path);
@@ -107,7 +106,7 @@ impl Row {
         cost
     }
 
-    /// A word leads to these paths.
+    /// Checks that a word finds exactly these paths.
     #[track_caller]
     fn check_found(&self, word: &str, paths: &[&str]) {
         let wanted: Vec<String> = paths.iter().map(|path| self.url(path)).collect();
@@ -120,7 +119,7 @@ fn check_cost(cost: Cost) {
     assert!(cost.resident_kib < PAGE_RESIDENT_KIB_MAX && cost.cpu < PAGE_CPU_MAX, "{cost:?}");
 }
 
-/// The server's log has none of these paths.
+/// Checks that the server's log has none of these paths.
 #[track_caller]
 fn check_never_asked<P: AsRef<str> + Debug>(row: &Row, paths: &[P]) {
     let asked: BTreeSet<String> = row.traps.asked().into_iter().map(|(_, path)| path).collect();
@@ -236,7 +235,7 @@ fn needs_shared_gzip_is_read_and_so_is_what_only_claims_to_be_gzip() {
     row.check_counts([("statuses/200", 3), ("waiting", 0)]);
     row.index();
     row.check_found("gzipgood", &["/gz/good"]);
-    // It is read as what it is.
+    // It is parsed as its real type.
     row.check_found("gziplying", &["/gz/lying"]);
     row.check_standing("/gz/lying", "a page");
 }
@@ -268,7 +267,7 @@ fn needs_shared_what_is_binary_has_no_words() {
 
 #[test]
 fn needs_shared_an_answer_that_breaks_off_is_no_page() {
-    // A page that answers tells that it is not the host.
+    // A page that answers shows that the host is well.
     let row = Row::crawl(&["/trunc", "/gz/good"], &["/"], "");
     row.check_counts([("pages", 1), ("failures/protocol", 1), ("requests", 4)]);
     row.check_verdict("/trunc", "given up after 2 failures, the last: protocol: ");
