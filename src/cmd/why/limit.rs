@@ -145,7 +145,9 @@ impl Limits<'_> {
         // A crawl that finished left URLs only in queues of hosts that are set aside.
         let may_wait = *interrupted || limit.is_some();
         match (ways.is_empty(), limit) {
-            (false, _) if !may_wait => format!("dropped: the last crawl dropped {ways}{next}"),
+            (false, _) if !may_wait => {
+                format!("probably dropped: the last crawl dropped {ways}{next}")
+            }
             (false, _) => {
                 format!("waiting (one of {urls}) or dropped: the last crawl dropped {ways}{next}")
             }

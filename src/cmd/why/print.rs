@@ -161,7 +161,7 @@ fn print_crawl(out: &mut impl Write, why: &Why) -> Result<()> {
     }
     if let Some(aside) = why.aside.as_ref().filter(|aside| is_new(&&aside.why)) {
         let (why, fate) = (talk::plain(&aside.why), aside_fate(aside));
-        writeln!(out, "  its host was set aside: {why}; {fate}")?;
+        writeln!(out, "  host set aside: {why}; {fate}")?;
     }
     Ok(())
 }
