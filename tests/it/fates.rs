@@ -232,7 +232,7 @@ fn what_was_asked_for_again_counts_once_and_what_changed_is_told() {
     let why =
         check(&sandbox, &server.url("/b"), "gone: the server answered 410; it was there at 20");
     assert_eq!(why["captures"].as_array().map(Vec::len), Some(2), "{why:#}");
-    check(&sandbox, &server.url("/new"), "waiting: the last crawl did not reach it");
+    check(&sandbox, &server.url("/new"), "waiting: the last crawl left it out by its own settings");
     crawl(&sandbox, "requests_per_host_max = 3\n", &[]);
     check(&sandbox, &server.url("/new"), "dropped: its host has reached its limit of 3 requests");
     crawl(&sandbox, limit, &[]);
@@ -252,7 +252,7 @@ fn in_a_recrawl_the_share_of_a_host_is_counted_as_the_crawl_counts_it() {
     };
     let (limit, dropped) =
         ("requests_per_host_max = 3\n", "dropped: its host has reached its limit of 3 requests");
-    let waiting = "waiting: the last crawl did not reach it";
+    let waiting = "waiting: the last crawl left it out by its own settings";
     for (extent, old, verdict) in [
         ("all 7", "first", dropped), // all was asked for again: three requests
         ("all 7", "both", waiting),  // nothing was: none

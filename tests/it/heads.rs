@@ -334,12 +334,12 @@ fn only_a_recrawl_that_covers_a_page_is_said_to_ask_for_it() {
     };
     let [is_asked, is_not] = [NEXT_CRAWL, NEXT_RECRAWL].map(|next| format!("; {next};"));
     crawl(&["--recrawl", "--set", "crawl.requests_per_host_max=4"]);
-    assert!(why().contains(is_not), "{}", why());
+    assert!(why().contains(&is_not), "{}", why());
     let slow = ["--max-time", "1", "--set", "crawl.delay_ms=1500"];
     let (b, c, sitemap) = (server.url("/b"), server.url("/c"), server.url("/sitemap.xml"));
     crawl(&[&["--recrawl", "--list", &b, &c], &slow[..]].concat());
     assert!(sandbox.path("web/frontier/recrawl").exists(), "it is not over");
-    assert!(why().contains(is_not), "{}", why());
+    assert!(why().contains(&is_not), "{}", why());
     // A list with a sitemap that names it, as a kill leaves it after the sitemap.
     crawl(&["--list", "--sitemap", &sitemap]);
     let files = fs::read_dir(sandbox.path("web/archive")).expect("a folder");
@@ -353,7 +353,7 @@ fn only_a_recrawl_that_covers_a_page_is_said_to_ask_for_it() {
         assert!(why().contains(asked), "{line}: {}", why());
     }
     crawl(&[&["--recrawl"], &slow[..]].concat());
-    assert!(why().contains(is_asked), "{}", why());
+    assert!(why().contains(&is_asked), "{}", why());
 }
 
 /// After failed visits, the verdict says whether search finds the page, which crawl fetches it, and the number of

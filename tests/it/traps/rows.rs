@@ -303,7 +303,7 @@ fn needs_shared_every_status_is_what_it_says() {
         row.check_verdict(
             path,
             &match status {
-                "301" => "fetched: the server answered 301, and not where to go".to_owned(),
+                "301" => "fetched: the server answered 301 without a valid Location".to_owned(),
                 "429" | "500" | "503" => {
                     format!("failed: the server answered {status} to the last of 2 requests")
                 }
