@@ -1,13 +1,12 @@
 //! `crivello.toml`: text becomes types here, once.
 //!
-//! What lives here: the sections, the order of precedence (defaults, file, environment, `--set`), and who
-//! is to blame for a value that cannot be obeyed. What does not: what the keys do, for each section is the
-//! configuration of one crate; what reading TOML has to say, in words for people (`config/message.rs`);
-//! passwords (`config/secrets.rs`).
+//! What lives here: the sections, the order of precedence (defaults, file, environment, `--set`), and the source of an
+//! invalid value. What does not: the meaning of the keys (each section is the configuration of one crate), messages of
+//! the TOML parser (`config/message.rs`), passwords (`config/secrets.rs`).
 //!
-//! **Invariant.** An unknown key is an error wherever it comes from, and a message names where that is, but
-//! repeats no value of a key that may hold a password. The commented file that `init` writes
-//! (`crivello.toml` beside this one) names every key with its default; a test compares.
+//! **Invariant.** An unknown key is an error, from every source. A message names the source, but no value of a key that
+//! may hold a password. The template that `init` writes (`crivello.toml` beside this file) has every key with its
+//! default; a test compares.
 
 mod message;
 mod secrets;
@@ -29,7 +28,7 @@ pub(crate) use secrets::write_private;
 
 use message::{block_of, explain, in_words, is_secret, line_of, listed, shortened, show};
 
-/// What `init` writes.
+/// The file that `init` writes.
 pub(crate) const TEMPLATE: &str = include_str!("crivello.toml");
 
 /// All settings of a collection.
@@ -52,7 +51,7 @@ impl Config {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             Err(error) if error.kind() == ErrorKind::InvalidData => {
-                return Err(Usage(format!("{} is no text in UTF-8", file.display())).into());
+                return Err(Usage(format!("{} is not UTF-8", file.display())).into());
             }
             Err(error) => {
                 return Err(error).with_context(|| format!("cannot read {}", file.display()));
@@ -63,14 +62,14 @@ impl Config {
         written.find_files(file.parent().unwrap_or(Path::new("")));
         let changes = changes(overrides)?;
         let mut config = written.clone().with(&changes)?;
-        // The index bounds best what is asked.
+        // The bounds of the index are tightest for the `b` of the search.
         config.index.slope = index::Slope::of(config.search.b);
         let Err(fault) = config.check() else { return Ok(config) };
         let is_written = written.check().is_err();
         Err(Usage(blame(&fault, &changes, is_written, &text, &name)).into())
     }
 
-    /// Whether the files that it names can be read; `file` and `overrides` are those that it was loaded from.
+    /// Checks that the files it names can be read. `file` and `overrides` are the sources it was loaded from.
     pub(crate) fn check_files(&self, file: &Path, overrides: &[String]) -> Result<()> {
         let Err(error) = self.crawl.check_files() else { return Ok(()) };
         if !matches!(error, CrawlError::Config { .. } | CrawlError::Auth { .. }) {
@@ -82,7 +81,7 @@ impl Config {
         Err(Usage(blame(&fault, &changes, true, &text, &file.display().to_string())).into())
     }
 
-    /// Files that a configuration in `folder` names lie there unless it says otherwise.
+    /// Makes the paths of files relative to `folder`.
     fn find_files(&mut self, folder: &Path) {
         for path in [&mut self.crawl.tls_roots, &mut self.crawl.cookies_file] {
             if !path.as_os_str().is_empty() {
@@ -91,7 +90,7 @@ impl Config {
         }
     }
 
-    /// Whether every value can be obeyed, as far as reading it does not tell.
+    /// Checks the values that have a valid type.
     fn check(&self) -> Result<(), Fault> {
         self.crawl.check()?;
         for bound in self.bounds() {
@@ -123,8 +122,7 @@ impl Config {
         Ok(())
     }
 
-    /// The numbers of all sections but `[crawl]`, and what they may be; one in a table has both keys with a dot
-    /// between them.
+    /// The numbers of all sections but `[crawl]`, with their bounds. A number in a table has a key with a dot.
     #[expect(clippy::cast_precision_loss, reason = "what is beyond 2^53 is out of bounds")]
     pub(crate) fn bounds(&self) -> Vec<Bound> {
         let Config { analysis, dedup, rank, index, serve, .. } = self;
@@ -151,12 +149,12 @@ impl Config {
         .collect()
     }
 
-    /// The words that a key may be, or the items of its list; none if it may be any text.
+    /// The words that a key or the items of its list may have; none if any text is valid.
     pub(crate) fn choices(section: &str, key: &str) -> Vec<String> {
         if (section, key) == ("analysis", "stemmer") {
             return page::stemmers().map(str::to_owned).collect();
         }
-        // Whoever reads it knows best, and says so of a word that cannot be meant.
+        // The error of the parser for an unknown word lists the known ones.
         let words = match Self::default().with_word(section, key, "?") {
             Ok(_) => Vec::new(),
             Err(error) => listed(error.message()).into_iter().map(str::to_owned).collect(),
@@ -168,7 +166,7 @@ impl Config {
         words.into_iter().filter(|word| !is_refused(word)).collect()
     }
 
-    /// With a word for the value of a key, or for the only item of its list.
+    /// Sets a key, or the only item of its list, to a word.
     fn with_word(self, section: &str, key: &str, word: &str) -> Result<Self, toml::de::Error> {
         let mut table = Table::try_from(&self).unwrap_or_default();
         let value = table.get_mut(section).and_then(|section| section.get_mut(key));
@@ -202,7 +200,7 @@ impl Config {
         }
         let wrong = |why: &str| Usage(format!("{change}: {why}"));
         let is_secret = is_secret(&change.path());
-        // Nobody has seen this text, so no line of it is shown.
+        // The user has not written this text, so the message shows no line of it.
         let text = toml::to_string(&table).context("the settings cannot be written as TOML")?;
         let config: Self = toml::from_str(&text).map_err(|error: toml::de::Error| {
             let range = range_of(&change.section, &change.key);
@@ -212,8 +210,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Whether what was read from a table was written as one: a list would be taken for its values, in
-    /// the order of the keys.
+    /// Checks that every table was written as a table. The parser would read a list as the values of the keys in order.
     fn check_tables(&self, written: &Table) -> Result<(), String> {
         let read = Table::try_from(self).map_err(|error| error.to_string())?;
         let list =
@@ -224,7 +221,7 @@ impl Config {
     }
 }
 
-/// The path of a list that was read as a table, if there is one.
+/// The path of a list that was read as a table.
 fn list_for_table(path: &str, written: &Value, read: &Value) -> Option<String> {
     match (written, read) {
         (Value::Array(_), Value::Table(_)) => Some(path.to_owned()),
@@ -238,7 +235,7 @@ fn list_for_table(path: &str, written: &Value, read: &Value) -> Option<String> {
     }
 }
 
-/// A number, and what it may be.
+/// A number and its bounds.
 pub(crate) struct Bound {
     pub(crate) section: &'static str,
     pub(crate) key: &'static str,
@@ -253,11 +250,11 @@ impl fmt::Display for Bound {
     }
 }
 
-/// A value that cannot be obeyed.
+/// A value that is not valid.
 struct Fault {
     section: &'static str,
     key: &'static str,
-    /// Which of several blocks, from 1.
+    /// The number of the block, from 1.
     entry: Option<usize>,
     why: String,
 }
@@ -275,13 +272,13 @@ impl From<CrawlError> for Fault {
     }
 }
 
-/// Whether a section has a key.
+/// Returns whether a section has a key.
 fn has_key(section: &str, key: &str) -> bool {
     let known = Table::try_from(Config::default()).unwrap_or_default();
     known.get(section).is_some_and(|section| section.get(key).is_some())
 }
 
-/// What a key may be, if it is a number.
+/// The bounds of a key that is a number.
 fn range_of(section: &str, key: &str) -> Option<String> {
     let config = Config::default();
     if section == "crawl" {
@@ -292,7 +289,7 @@ fn range_of(section: &str, key: &str) -> Option<String> {
     config.bounds().iter().find(is_it).map(Bound::to_string)
 }
 
-/// Where a fault comes from, and what it is: `is_written` says whether the file alone has one.
+/// The message of a fault with its source. `is_written` says whether the file alone has it.
 fn blame(fault: &Fault, changes: &[Change], is_written: bool, text: &str, name: &str) -> String {
     let Fault { section, key, entry, why } = fault;
     let what = format!("the key `{key}` of [{section}] cannot be used: {why}");
@@ -309,14 +306,14 @@ fn blame(fault: &Fault, changes: &[Change], is_written: bool, text: &str, name: 
     format!("{name}: {what}{}", line.unwrap_or_default())
 }
 
-/// One key that is to have another value.
+/// One key with a new value.
 #[derive(Debug, PartialEq)]
 struct Change {
     section: String,
     key: String,
-    /// As it was written.
+    /// The value as written.
     text: String,
-    /// The variable that says so; `None` if a flag does.
+    /// The environment variable; `None` for a flag.
     variable: Option<String>,
 }
 
@@ -325,7 +322,7 @@ impl Change {
         format!("{}.{}", self.section, self.key)
     }
 
-    /// Where it comes from, without the value.
+    /// The source without the value.
     fn name(&self) -> String {
         self.variable.clone().unwrap_or_else(|| format!("--set {}", self.path()))
     }
@@ -338,7 +335,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// What the environment and the flags say, in the order in which they count.
+/// The changes of the environment and of the flags, the strongest last.
 fn changes(overrides: &[String]) -> Result<Vec<Change>> {
     let mut changes = from_environment(&environment())?;
     for assignment in overrides {
@@ -349,7 +346,7 @@ fn changes(overrides: &[String]) -> Result<Vec<Change>> {
 
 /// `crawl.delay_ms=500`.
 fn from_flag(assignment: &str) -> Result<Change> {
-    // What may be a password is not repeated.
+    // The value may be a password.
     let (name, equals) =
         assignment.split_once('=').map_or((assignment, ""), |(name, _)| (name, "=…"));
     let wrong = || Usage(format!("--set takes SECTION.KEY=VALUE, not `{name}{equals}`"));
@@ -359,7 +356,7 @@ fn from_flag(assignment: &str) -> Result<Change> {
     Ok(Change { section, key, text, variable: None })
 }
 
-/// The variables that are text; what is not cannot be meant for us.
+/// The variables in UTF-8.
 fn environment() -> Vec<(String, String)> {
     let text = |(name, value): (OsString, OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -367,7 +364,7 @@ fn environment() -> Vec<(String, String)> {
     std::env::vars_os().filter_map(text).collect()
 }
 
-/// `CRIVELLO_CRAWL_DELAY_MS=500`; other variables with the prefix are an error.
+/// `CRIVELLO_CRAWL_DELAY_MS=500`. Other variables with the prefix are an error.
 fn from_environment(variables: &[(String, String)]) -> Result<Vec<Change>> {
     let known = Table::try_from(Config::default()).context("the defaults are not TOML")?;
     let mut changes = Vec::new();
@@ -390,11 +387,10 @@ fn from_environment(variables: &[(String, String)]) -> Result<Vec<Change>> {
     Ok(changes)
 }
 
-/// Variables that mean something else: a flag of ours, or the tests' tools.
+/// Variables with another meaning: `--dir`, and tools of the tests.
 const FOREIGN: [&str; 2] = ["DIR", "SHARED"];
 
-/// A TOML value where it reads as one, otherwise a string; where a string belongs, only quotes are
-/// TOML's.
+/// A TOML value, or a string if the text is not TOML. If the key wants a string, only a quoted text is TOML.
 fn value_of(text: &str, is_text: bool) -> Value {
     let read = toml::from_str::<Table>(&format!("value = {text}"));
     let value =

@@ -1,9 +1,7 @@
-//! `crivello`: flags and configuration become calls of the crates; one file a sub-command in `cmd/`.
+//! `crivello`: flags and configuration become calls of the crates. Each sub-command has a file in `cmd/`.
 //!
-//! What lives here: the list of commands, exit codes, the broken pipe. What does not: algorithms.
-//!
-//! **Invariant.** Data goes to standard output, talk and progress to standard error. Exit codes: 0 ok,
-//! 1 failed, 2 wrong usage, 3 nothing found, 130 interrupted.
+//! Data goes to standard output, remarks and progress to standard error. Exit codes: 0 done, 1 failed, 2 wrong
+//! usage, 3 nothing found, 130 interrupted.
 #![forbid(unsafe_code)]
 
 mod cmd;
@@ -23,7 +21,7 @@ use crate::context::{Context, Exit, Usage};
 /// A web search engine in one binary: from a URL to an explained result.
 #[derive(Parser)]
 #[command(version, about, long_about = None, after_help = "Examples:
-  crivello up                                 a sample web, crawled, indexed and served
+  crivello up                                 crawls, indexes and serves a sample web
   crivello up https://example.org --dir ex    the same for a site of yours
   crivello search 'city hall' --dir ex")]
 struct Cli {
@@ -50,7 +48,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What was asked for cannot be meant, whoever noticed it.
+/// Returns whether an error is one of usage, from this crate or from the crawler.
 fn is_wrong_usage(error: &anyhow::Error) -> bool {
     use crawl::CrawlError::{Address, Config, NoContact, NoSeeds};
     let by_crawl = error.downcast_ref::<crawl::CrawlError>();
@@ -60,7 +58,7 @@ fn is_wrong_usage(error: &anyhow::Error) -> bool {
     by_crawl || error.is::<Usage>()
 }
 
-/// Whoever read our output has had enough: that is no failure.
+/// Returns whether the reader of our output closed it, which is no failure.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let broken = |cause: &io::Error| cause.kind() == ErrorKind::BrokenPipe;
     error.downcast_ref::<io::Error>().is_some_and(broken)

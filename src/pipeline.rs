@@ -1,8 +1,8 @@
-//! The batch stages as commands run them: settings in, progress on standard error, a sentence after.
+//! The batch stages as commands run them, with progress and a summary on standard error.
 //!
-//! **Invariant.** Every command that runs a stage first brings the page table up to date with the
-//! archive, so it never works on pages of yesterday. Order: pages, graph, ranks, duplicates, index; the
-//! representative of a cluster is its best ranked page, so ranks come before duplicates.
+//! **Invariant.** Every command that runs a stage first brings the page table up to date with the archive. Order:
+//! pages, graph, ranks, duplicates, index. Ranks come before duplicates, since the representative of a cluster is
+//! its best ranked page.
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ use page::Url;
 use serde::Serialize;
 
 use crate::config::Config;
-use crate::context::{Context, Exit};
-use crate::talk::{self, Stages};
+use crate::context::{Context, Exit, command_line};
+use crate::talk::{self, Stages, count, thousands};
 
-/// Pages whose text was cut that are named.
+/// Number of pages with a cut text that are named.
 const CUT_SHOWN_MAX: usize = 3;
 
-/// Runs stages of the collection that a command is about, the page table first; `--json` answers with what they report.
+/// Updates the page table, then runs `stages`. `--json` prints their report.
 pub(crate) fn run<T: Serialize>(
     command: &str,
     context: &Context,
@@ -47,24 +47,27 @@ pub(crate) fn run<T: Serialize>(
 pub(crate) struct Pipeline<'a> {
     collection: &'a Collection,
     config: &'a Config,
-    quiet: bool,
+    context: &'a Context,
 }
 
 impl<'a> Pipeline<'a> {
-    pub(crate) fn of(collection: &'a Collection, config: &'a Config, context: &Context) -> Self {
-        Self { collection, config, quiet: context.quiet }
+    pub(crate) fn of(collection: &'a Collection, config: &'a Config, context: &'a Context) -> Self {
+        Self { collection, config, context }
     }
 
     pub(crate) fn extract(&self) -> Result<ExtractReport> {
         for damage in collection::discard_damaged(self.collection)? {
-            self.say(&format!("damaged  {}; it is built again", damage.fault()));
+            self.say("Damaged", format!("{}; it is built again", damage.fault()));
         }
         for (damage, aside) in collection::set_aside_damaged_ranks(self.collection)? {
-            self.say(&format!(
-                "damaged  {}; the file is now {} and its rank is gone: `crivello rank import` brings it back",
-                damage.fault(),
-                aside.display(),
-            ));
+            self.say(
+                "Damaged",
+                format!(
+                    "{}; the file is now {} and its rank is gone: `crivello rank import` brings it back",
+                    damage.fault(),
+                    aside.display()
+                ),
+            );
         }
         let options = extract_options(&self.config.crawl);
         let report = self.with_bar(|stages| {
@@ -73,31 +76,40 @@ impl<'a> Pipeline<'a> {
             })
         })?;
         for damage in &report.damages {
-            self.say(&format!("damaged  {damage}"));
+            self.say("Damaged", damage);
         }
         if report.damaged > 0 {
-            self.say(&format!(
-                "         {} left out, and all else is used; `crivello crawl --recrawl` fetches what is \
-                 missing, or put a whole copy of the file into archive/, delete pages/ and run this again",
-                talk::count(report.damaged, "place"),
-            ));
+            let crawl = command_line(self.collection, "crawl --recrawl");
+            self.say(
+                "Remedy",
+                format!(
+                    "{} left out; `{crawl}` fetches the missing pages. Or restore the file in archive/, delete \
+                     pages/ and run this again",
+                    count(report.damaged, "damaged place"),
+                ),
+            );
         }
         if report.cut > 0 {
-            self.say(&format!(
-                "cut      the text of {} at {} bytes each; what follows is not searched: {}",
-                talk::count(report.cut, "page"),
-                extract_options(&self.config.crawl).page.text_bytes_max,
-                cut_urls(&report),
-            ));
+            let bytes = extract_options(&self.config.crawl).page.text_bytes_max as u64;
+            let (pages, bytes) = (count(report.cut, "page"), count(bytes, "byte"));
+            let urls = cut_urls(&report);
+            self.say(
+                "Cut",
+                format!("{pages}: only the first {bytes} of text are searched: {urls}"),
+            );
         }
         if report.files_read > 0 {
-            self.say(&format!(
-                "read     {}: {}, {}, {} without a page",
-                talk::count(report.files_read, "archive file"),
-                talk::count(report.pages, "page"),
-                talk::count(report.redirects, "redirect"),
-                talk::count(report.others, "URL"),
-            ));
+            self.say(
+                "Read",
+                format!(
+                    "{} from {}",
+                    count(report.pages, "page"),
+                    count(report.files_read, "archive file")
+                ),
+            );
+            let (redirects, others) =
+                (count(report.redirects, "redirect"), count(report.others, "URL"));
+            self.context.detail("Read", format!("{redirects}, {others} without a page"));
         }
         Ok(report)
     }
@@ -109,16 +121,16 @@ impl<'a> Pipeline<'a> {
             let rank = jobs::rank(self.collection, &self.config.rank, &progress)?;
             Ok((link, rank))
         })?;
-        self.say(&format!(
-            "ranked   {} by {} ({:.2} bits a link): PageRank in {}, error ≤ {:.0e}",
-            talk::count(rank.nodes.into(), "page"),
-            talk::count(rank.arcs, "link"),
-            link.bits_per_arc,
-            talk::count(rank.iterations.into(), "round"),
-            rank.error_bound
-        ));
+        if rank.nodes > 0 {
+            let (pages, links) = (count(rank.nodes.into(), "page"), count(rank.arcs, "link"));
+            self.say("Ranked", format!("{pages} by {links}"));
+            let rounds = count(rank.iterations.into(), "round");
+            let (error, bits) = (rank.error_bound, link.bits_per_arc);
+            self.context.detail("PageRank", format!("{rounds}, error at most {error:.0e}"));
+            self.context.detail("Links", format!("{bits:.2} bits a link"));
+        }
         for topic in &rank.topics {
-            self.say(&told(topic));
+            self.say("Topic", topic_text(topic));
         }
         Ok((link, rank))
     }
@@ -129,12 +141,9 @@ impl<'a> Pipeline<'a> {
                 stages.report(stage, done, total);
             })
         })?;
-        self.say(&format!(
-            "folded   {} of {} behind {}",
-            report.folded,
-            talk::count(report.pages, "page"),
-            talk::count(report.clusters, "other")
-        ));
+        if report.pages > 0 {
+            self.say("Merged", merged(report.folded, report.clusters));
+        }
         Ok(report)
     }
 
@@ -147,33 +156,35 @@ impl<'a> Pipeline<'a> {
         })?;
         let kept = report.documents - report.added;
         let note = if report.up_to_date {
-            " (nothing was new)".to_owned()
+            " (nothing new)".to_owned()
         } else if kept > 0 {
-            format!(" ({} new or changed, {} gone or changed)", report.added, report.removed)
+            let [added, removed] = [report.added, report.removed].map(thousands);
+            format!(" ({added} new or changed, {removed} gone or changed)")
         } else {
             String::new()
         };
-        self.say(&format!("indexed  {}{note}", talk::count(report.documents, "document")));
+        self.say("Indexed", format!("{}{note}", count(report.documents, "document")));
+        if report.documents == 0 {
+            self.say("Empty", empty(self.collection));
+        }
         self.say_lost()?;
         Ok(report)
     }
 
-    /// Says why the index that there is cannot be used.
+    /// Reports why the present index cannot be used.
     fn warn(&self, fault: &IndexError) {
-        let kind = if let IndexError::Damaged { .. } = fault { "damaged" } else { "note" };
-        self.say(&format!("{kind:8} {}; all pages are indexed again", fault.fault()));
+        let label = if let IndexError::Damaged { .. } = fault { "Damaged" } else { "Note" };
+        self.say(label, format!("{}; all pages are indexed again", fault.fault()));
     }
 
-    /// Says which files of the archive are gone or shorter, and how many pages are older than what these had.
+    /// Reports archive files that are missing or shorter, and pages whose newest version was in them.
     fn say_lost(&self) -> Result<()> {
         let archive = Archive::open(&self.collection.archive_dir())?;
         let lost = match crawl::gone_files(&self.collection.frontier_dir(), &archive) {
             Ok(lost) => lost,
-            // The index is made all the same.
+            // The index does not depend on it.
             Err(error) => {
-                self.say(&format!(
-                    "         whether files of the archive are gone cannot be told: {error}"
-                ));
+                self.say("Note", format!("cannot check for missing archive files: {error}"));
                 return Ok(());
             }
         };
@@ -182,20 +193,23 @@ impl<'a> Pipeline<'a> {
         let [gone, shortened] = [gone, shortened]
             .map(|files| files.iter().map(|file| file.name.clone()).collect::<Vec<_>>());
         for files in talk::lost_files(&gone, &shortened) {
-            self.say(&format!("         {files}; {}", talk::WHO_TELLS_LOST));
+            self.say("Missing", format!("{files}; {}", talk::SEE_DOCTOR));
         }
         let older = self.older_pages(&lost)?;
         if older > 0 {
-            self.say(&format!(
-                "         {} in an older version, since the archive has lost the newer one with a file, or a part of \
-                 it; `crivello crawl --recrawl` asks for it again",
-                talk::count(older, "page"),
-            ));
+            let crawl = command_line(self.collection, "crawl --recrawl");
+            let pages = count(older, "page");
+            self.say(
+                "Older",
+                format!(
+                    "{pages} in an older version: the newer one is lost; `{crawl}` fetches it again"
+                ),
+            );
         }
         Ok(())
     }
 
-    /// How many pages are older than what these archive files had.
+    /// Returns the number of pages whose newest version was in these archive files.
     fn older_pages(&self, lost: &[GoneFile]) -> Result<u64> {
         if lost.iter().all(|file| file.newest.is_empty() && file.bodies.is_empty()) {
             return Ok(0);
@@ -206,33 +220,48 @@ impl<'a> Pipeline<'a> {
     }
 
     fn with_bar<T>(&self, stage: impl FnOnce(&Stages) -> Result<T, jobs::JobsError>) -> Result<T> {
-        let stages = Stages::start(self.quiet);
+        let stages = Stages::start(self.context.quiet);
         let result = stage(&stages);
         stages.clear();
         Ok(result?)
     }
 
-    fn say(&self, text: &str) {
-        talk::say(self.quiet, text);
+    fn say(&self, label: &'static str, text: impl Into<String>) {
+        self.context.say(label, text);
     }
 }
 
-/// The first pages whose text was cut, in words.
+/// How many pages were merged, for `index` and `status`.
+pub(crate) fn merged(folded: u64, clusters: u64) -> String {
+    if folded == 0 {
+        return "no near-identical pages".to_owned();
+    }
+    format!("{} into {}", count(folded, "near-identical page"), count(clusters, "result"))
+}
+
+/// How to fill an empty collection.
+pub(crate) fn empty(collection: &Collection) -> String {
+    let crawl = command_line(collection, "crawl URL");
+    let import = command_line(collection, "import FILE");
+    format!("nothing to search yet; `{crawl}` or `{import}` adds pages")
+}
+
+/// The first pages whose text was cut.
 fn cut_urls(report: &ExtractReport) -> String {
     let named = report.cut_urls.iter().take(CUT_SHOWN_MAX);
     let named = named.map(|url| talk::plain(url)).collect::<Vec<_>>();
     match report.cut - named.len() as u64 {
         0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
+        more => format!("{} and {} more", named.join(", "), thousands(more)),
     }
 }
 
-/// What became of a topic, in words.
-fn told(topic: &TopicReport) -> String {
+/// The outcome of a topic.
+fn topic_text(topic: &TopicReport) -> String {
     let TopicReport { name, pages, missing } = topic;
     let about = match pages {
-        0 => "no page of it is in the collection, so it has no ranks".to_owned(),
-        _ => format!("ranked from {}", talk::count(*pages, "page")),
+        0 => "none of its pages is in the collection, so it has no ranks".to_owned(),
+        _ => format!("ranked from {}", count(*pages, "page")),
     };
     let missing = match &missing[..] {
         [] => String::new(),
@@ -241,10 +270,10 @@ fn told(topic: &TopicReport) -> String {
             format!("; not in the collection: {} and {} more", talk::plain(first), others.len())
         }
     };
-    format!("topic    {name}: {about}{missing}")
+    format!("{name}: {about}{missing}")
 }
 
-/// The rules by which the crawl made one URL of several.
+/// The rules by which the crawl normalised URLs.
 #[derive(Debug)]
 struct AsVisited(Vec<Normalisation>);
 
@@ -258,7 +287,7 @@ impl Spelling for AsVisited {
     }
 }
 
-/// Pages are read as the crawl read them: with its limits, under its name, and with its spelling of URLs.
+/// The limits, the agent name and the URL rules of the crawl, so that pages are read as the crawl read them.
 pub(crate) fn extract_options(crawl: &crawl::Config) -> ExtractOptions {
     ExtractOptions {
         page: page::Limits {

@@ -1,13 +1,12 @@
-//! What reading the command line has to say, in words for people.
+//! Messages about a wrong command line, without the words of a programming language.
 //!
-//! What lives here: the messages of the parsers of single values without the words of a programming language. What does
-//! not: which commands and flags there are (`cmd/`), and messages about keys (`config/message.rs`).
-//!
-//! **Invariant.** A value that cannot be read is told with the flag that it was given to and with what may stand there.
+//! Commands and flags are in `cmd/`, messages about keys in `config/message.rs`.
 
 use clap::error::ErrorKind;
 
-/// What the parsers of numbers and addresses say, and what that means.
+use crate::talk::print;
+
+/// Messages of the parsers of numbers and addresses, and their replacements.
 const WORDS: [(&str, &str); 8] = [
     ("invalid digit found in string", "it must be a whole number, 0 or more"),
     ("cannot parse integer from empty string", "it must be a whole number, 0 or more"),
@@ -19,17 +18,25 @@ const WORDS: [(&str, &str); 8] = [
     ("invalid IP address syntax", "it must be an address, such as 127.0.0.1"),
 ];
 
-/// Says what is wrong with the command line, or what it asked to be told (`--help`); the exit code.
+/// Prints an error of the command line, or the help it asked for. Returns the exit code.
 pub(crate) fn answer(error: &clap::Error) -> u8 {
-    if error.kind() == ErrorKind::ValueValidation {
-        crate::talk::print(in_words(&error.to_string()).trim_end());
-    } else {
-        // Where nobody can hear it there is nobody to tell.
-        let _ = error.print();
+    match error.kind() {
+        ErrorKind::ValueValidation => print(in_words(&error.to_string()).trim_end()),
+        ErrorKind::UnknownArgument => print(without_tip(&error.to_string()).trim_end()),
+        // A closed standard error is no failure.
+        _ => drop(error.print()),
     }
     u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
+/// Removes the tip that an unknown flag may be meant as a value: nobody means it so.
+fn without_tip(message: &str) -> String {
+    let lines = message.lines().filter(|line| !line.trim_start().starts_with("tip: to pass '"));
+    let text = lines.collect::<Vec<_>>().join("\n");
+    text.replace("\n\n\n", "\n\n")
+}
+
+/// Replaces the words of a programming language.
 fn in_words(message: &str) -> String {
     let mut message = message.to_owned();
     for (theirs, ours) in WORDS {
@@ -51,7 +58,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bounds_are_told_in_words() {
+    fn an_unknown_flag_has_no_tip_about_values() {
+        let theirs = "error: unexpected argument '--limit' found\n\n  tip: to pass '--limit' as a value, use '-- \
+                      --limit'\n\nUsage: x";
+        assert_eq!(without_tip(theirs), "error: unexpected argument '--limit' found\n\nUsage: x");
+    }
+
+    #[test]
+    fn bounds_are_in_words() {
         let theirs = "error: invalid value '0' for '--k <K>': 0 is not in 1..=1000\n\nFor more";
         let ours = "error: invalid value '0' for '--k <K>': it must be from 1 to 1000\n\nFor more";
         assert_eq!(in_words(theirs), ours);

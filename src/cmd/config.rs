@@ -1,9 +1,6 @@
-//! `crivello config`: check, show, schema.
+//! `crivello config`: check, show, schema. The values are checked in `config.rs` and in each crate.
 //!
-//! What lives here: what is printed. What does not: which values are right (`config.rs`, and each crate).
-//!
-//! **Invariant.** `check` finds what would keep a command from obeying the settings, the files that they
-//! name included.
+//! **Invariant.** `check` finds every error that a command would report, also in the files that the settings name.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -13,15 +10,14 @@ use serde_json::{Map, Value, json};
 
 use crate::config::{Config, TEMPLATE};
 use crate::context::{Context, Exit};
-use crate::talk;
 
 #[derive(clap::Subcommand)]
 #[command(after_help = "Example:\n  crivello config show --dir my-web")]
 pub(crate) enum Args {
-    /// Read crivello.toml and say whether it is right
+    /// Check crivello.toml
     #[command(after_help = "Example:\n  crivello config check --dir my-web")]
     Check,
-    /// Print every key with the value in force, passwords and headers as `…`: defaults, file, environment, --set
+    /// Print every key with its value from defaults, file, environment and --set; secrets as `…`
     #[command(
         after_help = "Example:\n  crivello config show --dir my-web --set crawl.delay_ms=500"
     )]
@@ -43,7 +39,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     }
     match args {
         Args::Check if context.json => context.print_json(&json!({ "ok": true }))?,
-        Args::Check => talk::say(context.quiet, "the configuration is right"),
+        Args::Check => context.say("Valid", collection.config_file().display().to_string()),
         Args::Show if context.json => context.print_json(&config.without_secrets())?,
         Args::Show => {
             let text = toml::to_string(&config.without_secrets())
@@ -55,7 +51,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What the keys that are numbers may be, by section and key.
+/// The least and greatest values of numbers, by section and key.
 type Bounds = BTreeMap<String, (Value, Value)>;
 
 fn bounds(config: &Config) -> Bounds {
@@ -71,12 +67,13 @@ fn bounds(config: &Config) -> Bounds {
     of_crawl.chain(others).collect()
 }
 
-/// A whole number without a point.
+/// A number as JSON, a whole one without a point.
 fn number(value: f64) -> Value {
     serde_json::from_str(&value.to_string()).unwrap_or_default()
 }
 
-/// Types and bounds from the defaults, choices from whoever reads them, descriptions from the comments of the commented file.
+/// The schema: types and bounds from the defaults, choices from the parsers, descriptions from the comments of the
+/// template.
 fn schema() -> Value {
     let bounds = bounds(&Config::default());
     let defaults = serde_json::to_value(Config::default()).unwrap_or_default();
@@ -109,7 +106,7 @@ fn schema() -> Value {
     })
 }
 
-/// Tables that have more keys than by default, all of one kind.
+/// Tables that may have other keys than the default ones, with values of one type.
 const OPEN: [&str; 1] = ["search.ranks"];
 
 fn without_default(mut property: Value) -> Value {
@@ -117,9 +114,8 @@ fn without_default(mut property: Value) -> Value {
     property
 }
 
-/// What may stand at a path, by its default. A table that has keys by default has these and no other unless it is
-/// [`OPEN`]; a list that has
-/// numbers by default has as many.
+/// The schema of a value, by its default. A table with default keys may have no other ones, unless it is [`OPEN`]. A
+/// list of numbers has the length of its default.
 fn property(path: &str, value: &Value, bounds: &Bounds) -> Value {
     let kind = match value {
         Value::Bool(_) => "boolean",
@@ -156,7 +152,7 @@ fn property(path: &str, value: &Value, bounds: &Bounds) -> Value {
     property
 }
 
-/// The comment that stands above a key in the commented file.
+/// The comment above a key of the template.
 fn comment(section: &str, key: &str) -> String {
     let Some((_, after)) = TEMPLATE.split_once(&format!("[{section}]\n")) else {
         return String::new();

@@ -1,15 +1,14 @@
-//! `crivello crawl`: fetches politely into the archive, and goes on where it was.
+//! `crivello crawl`: fetches pages politely into the archive and continues earlier crawls.
 //!
-//! What lives here: flags and seeds, and the view of a crawl that runs. What does not: what is said when it is over
-//! (`crawl/summary.rs`).
+//! What lives here: flags, seeds and the view of a running crawl. What does not: the summary (`crawl/summary.rs`).
 //!
-//! **Invariant.** A flag counts for one command and is never written to the configuration; seeds and `--list`
-//! are kept.
+//! **Invariant.** A flag holds for one command and is never written to the configuration. Seeds and `--list` are
+//! stored.
 
 pub(crate) mod summary;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -29,63 +28,63 @@ use tokio::runtime::Runtime;
 
 use super::sample::Sample;
 use super::signals::{Stop, runtime};
-use crate::context::{Context, Exit, Usage};
-use crate::talk::{self, Line};
+use crate::context::{Context, Exit, Usage, command_line};
+use crate::talk::{self, Fact, Line, count, thousands};
 
-use summary::Summary;
+use summary::{Run, Summary, by_key};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   crivello crawl https://example.org --dir my-web
-  crivello crawl --dir my-web                      goes on after Ctrl-C, a crash or a full disk
-  crivello crawl --list URL URL --dir my-web       these pages and no other, whatever else waits
+  crivello crawl --dir my-web                      continues after Ctrl-C, a crash or a full disk
+  crivello crawl --list URL URL --dir my-web       fetches only these pages
   crivello crawl --seeds urls.txt --dir my-web     one address a line; - for standard input
   crivello crawl --sitemap https://example.org/sitemap.xml --list --dir my-web
-  crivello crawl --recrawl --dir my-web            asks again for what it has: what is new, changed, gone?
-  crivello crawl --recrawl --list URL --dir my-web asks again for this page and for no other
+  crivello crawl --recrawl --dir my-web            fetches all pages again to find changes
+  crivello crawl --recrawl --list URL --dir my-web fetches only this page again
   crivello crawl --metrics 127.0.0.1:9700 --dir my-web
-  touch my-web/frontier/pause                      holds a running crawl until the file is removed")]
+  touch my-web/frontier/pause                      pauses a crawl until the file is removed")]
 pub(crate) struct Args {
-    /// Addresses to begin with; none to go on with those of earlier runs
+    /// Addresses to start from [default: those of earlier runs]
     seeds: Vec<String>,
     /// More addresses, one a line; `-` for standard input
     #[arg(long = "seeds", value_name = "FILE")]
     seed_files: Vec<String>,
-    /// A sitemap whose pages are to be visited
+    /// Sitemap whose pages to fetch
     #[arg(long, value_name = "URL")]
     sitemap: Vec<String>,
-    /// Stop when the collection has that many pages; 0: never [default: `crawl.pages_max`]
+    /// Stop at this number of pages in the collection; 0: never [default: `crawl.pages_max`]
     #[arg(long, value_name = "N")]
     max_pages: Option<u64>,
-    /// Stop when the collection has received that many bytes; 0: never [default: `crawl.bytes_max`]
+    /// Stop at this number of bytes that the collection received; 0: never [default: `crawl.bytes_max`]
     #[arg(long, value_name = "N")]
     max_bytes: Option<u64>,
-    /// Stop after that time; 0: never [default: `crawl.time_s_max`]
+    /// Stop after this time; 0: never [default: `crawl.time_s_max`]
     #[arg(long, value_name = "SECONDS")]
     max_time: Option<u64>,
-    /// Take only pages at most that many links from the first of their site; 0: all [default: `crawl.depth_max`]
+    /// Fetch only pages within this number of links from the first of their site; 0: all [default: `crawl.depth_max`]
     #[arg(long, value_name = "N")]
     max_depth: Option<u16>,
-    /// Ask for the given addresses and for nothing else, or without any for those of earlier runs; what waits goes
-    /// on waiting. A crawl that is begun so follows no link in later runs, either
+    /// Fetch only the given addresses, or those of earlier runs. A crawl that begins so does not follow links in
+    /// later runs
     #[arg(long)]
     list: bool,
-    /// Follow links from now on in a crawl that was begun with --list
+    /// Follow links from now on in a crawl that began with --list
     #[arg(long, conflicts_with = "list")]
     follow: bool,
-    /// Where to tell how the crawl stands, as a page and for Prometheus [default: `crawl.metrics`]
+    /// Serve the state of the crawl as a page and for Prometheus [default: `crawl.metrics`]
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<SocketAddr>,
-    /// Go on with an earlier crawl; an error where there was none
+    /// Continue an earlier crawl, or fail without one
     #[arg(long, conflicts_with_all = ["seeds", "seed_files", "sitemap"])]
     resume: bool,
-    /// Ask again for pages that the collection has: all of them, with `=due` those that are due, with `=given` those
-    /// that are named; with --list in every case no others than it names
+    /// Fetch pages of the collection again: all, with `=due` the due ones, with `=given` the given ones. --list
+    /// limits each to the given ones
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     recrawl: Option<Which>,
 }
 
-/// Which pages are asked for again.
+/// The pages to fetch again.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Which {
     All,
@@ -102,7 +101,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if args.resume && read_seeds(&collection.frontier_dir())?.is_empty() {
         let dir = context.dir_or(".");
         return Err(Usage(format!(
-            "there is no crawl in {} to go on with: begin one with `crivello crawl URL`",
+            "no crawl in {} to continue; start one with `crivello crawl URL`",
             dir.display()
         ))
         .into());
@@ -120,7 +119,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     config.alone = args.list;
     match args.recrawl {
         Some(Which::Given) if seeds.is_empty() => {
-            let why = "--recrawl=given asks again for the addresses that are given with it, and there are none";
+            let why = "--recrawl=given needs addresses to fetch again, and none is given";
             return Err(Usage(why.to_owned()).into());
         }
         Some(Which::Given) => config.recrawl = Recrawl::Given,
@@ -136,7 +135,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let stop = Stop::catch(&runtime)?;
     let sample = Sample::of(&collection, &seeds, &mut config, context)?;
     let frontier = collection.frontier_dir();
-    // A list that was killed before it had seeds has begun nothing.
+    // A list that was killed before it stored seeds is not begun.
     if args.follow || is_unbegun(&frontier)? {
         Standing::keep_list(&frontier, args.list)?;
     }
@@ -153,13 +152,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     Ok(if told.report.interrupted { Exit::Interrupted } else { Exit::Done })
 }
 
-/// The addresses of the command line, of the files it names and of the sitemaps.
+/// Collects the addresses of the command line, of its files and of sitemaps.
 fn seeds(args: &Args) -> Result<Vec<String>> {
     let mut seeds = args.seeds.clone();
     if let Some(which) = seeds.iter().find(|seed| Which::from_str(seed, true).is_ok())
         && args.recrawl.is_some()
     {
-        let why = format!("{which:?} was taken for an address; write --recrawl={which}, with `=`");
+        let why = format!("{which:?} is not an address; write --recrawl={which}, with `=`");
         return Err(Usage(why).into());
     }
     check_arguments(&seeds)?;
@@ -176,7 +175,7 @@ fn seeds(args: &Args) -> Result<Vec<String>> {
             seeds.push(line.to_owned());
         }
         if seeds.len() == count {
-            return Err(Usage(format!("{file} holds no address")).into());
+            return Err(Usage(format!("{file} has no address")).into());
         }
     }
     for url in &args.sitemap {
@@ -186,14 +185,14 @@ fn seeds(args: &Args) -> Result<Vec<String>> {
     Ok(seeds)
 }
 
-/// Whether the addresses of a command line are some; the first that is none is named.
+/// Checks the addresses of a command line. The error names the first that is not valid.
 pub(crate) fn check_arguments(addresses: &[String]) -> Result<()> {
     for (at, address) in addresses.iter().enumerate() {
         ::crawl::check_seed(address).with_context(|| format!("address {}", at + 1))?;
         if Path::new(address).is_file() {
             let at = at + 1;
             return Err(Usage(format!(
-                "address {at}: {address:?} is a file here; `--seeds {address}` reads addresses from it, and \
+                "address {at}: {address:?} is a file; `--seeds {address}` reads addresses from it, \
                  http://{address} is the host"
             ))
             .into());
@@ -202,7 +201,7 @@ pub(crate) fn check_arguments(addresses: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Crawls with progress, and says how it went; whether that is [enough](Summary::check) is for the caller to ask.
+/// Crawls with progress and prints the summary. The caller [checks](Summary::check) it.
 pub(crate) fn fetch(
     collection: &Collection,
     config: &Config,
@@ -215,26 +214,28 @@ pub(crate) fn fetch(
     let dirs = Dirs { archive, frontier, named: collection::files_read(collection) };
     let standing = Standing::read(&dirs.frontier)?;
     if standing.paused {
-        let why = "frontier/pause is there; nothing is asked for until it is removed";
-        talk::say(context.quiet, &format!("paused   {why}"));
+        context.say("Paused", "by the file frontier/pause, until it is removed");
     }
     if let Some(remark) = unfinished(&standing, config, seeds.is_empty()) {
-        talk::say(context.quiet, &remark);
+        context.say("Recrawl", remark);
     }
     if standing.list && config.follow {
-        let remark = "list     begun with --list: no link is followed; --follow changes that";
-        talk::say(context.quiet, remark);
+        context.say(
+            "List",
+            "links are not followed, since the crawl began with --list; --follow changes that",
+        );
     }
     let config = &Config { follow: config.follow && !standing.list, ..config.clone() };
     for remark in ::crawl::unsent_credentials(config, &dirs.frontier, seeds)? {
-        talk::say(context.quiet, &format!("note     {remark}"));
+        context.say("Note", remark);
     }
     let board = Arc::new(Board::default());
     let metrics = serve_board(&config.metrics, runtime, &board, context)?;
     let line = Line::start(context.quiet);
     let show = |now: &Snapshot| {
         board.post(now);
-        line.show(view(now));
+        let facts = view(now, config.delay_ms).into_iter().filter(|fact| context.shows(fact));
+        line.show(&facts.collect::<Vec<_>>());
     };
     let report = ::crawl::run(&dirs, config, seeds, Arc::new(SystemClock::new()), stop, &show);
     line.clear();
@@ -242,33 +243,37 @@ pub(crate) fn fetch(
         metrics.abort();
     }
     let report = report?;
-    // What cannot be read any more is `doctor`'s to tell, and no reason to keep the summary back.
+    // An error is left to `doctor`: the summary does not depend on it.
     let lost = still_lost(&dirs, &report)
         .unwrap_or_else(|_| report.gone.iter().chain(&report.shortened).cloned().collect());
-    let told = Summary::of(report, config, !seeds.is_empty(), &lost);
-    told.say(context.quiet);
+    let (is_given, crawl) = (!seeds.is_empty(), &command_line(collection, "crawl"));
+    let told = Summary::of(report, &Run { config, is_given, lost: &lost, crawl });
+    told.say(context);
     let report = &told.report;
     if let Some(limit) = &report.recrawl_unbegun {
-        talk::say(context.quiet, &format!("recrawl  not begun: `{limit}` leaves no room for it"));
+        context.say("Recrawl", format!("not started, since `{limit}` is reached"));
     }
     if let Some(since_s) = report.recrawl_waits_s {
         let since = archive::date_text(since_s);
-        let fate = "is not over, and goes on waiting: --list asks for what it names alone";
-        talk::say(context.quiet, &format!("recrawl  that since {since} {fate}"));
+        context.say(
+            "Recrawl",
+            format!("started {since} waits, since --list fetches only its own pages"),
+        );
     }
     if report.pages == 0 && !report.unread && is_of_others(report) {
-        let why = "none of the URLs known so far is for this agent";
-        talk::say(context.quiet, &format!("         {why}; its inboxes may bring some"));
+        context.say(
+            "Note",
+            "all known URLs belong to other agents; the inbox may bring some for this one",
+        );
         return Ok(told);
     }
     if report.requests > 0 && report.statuses.is_empty() && told.check().is_ok() {
-        let stays = "the pages of earlier runs stay as they are";
-        talk::say(context.quiet, &format!("         nothing answered; {stays}"));
+        context.say("Note", "no site answered; the pages of earlier runs are kept");
     }
     Ok(told)
 }
 
-/// The archive files that are told to be lost after a run that has told of some, too.
+/// The archive files with lost URLs after a run that reported some.
 fn still_lost(dirs: &Dirs, report: &Report) -> Result<BTreeSet<String>> {
     if report.gone.is_empty() && report.shortened.is_empty() {
         return Ok(BTreeSet::new());
@@ -276,17 +281,17 @@ fn still_lost(dirs: &Dirs, report: &Report) -> Result<BTreeSet<String>> {
     Ok(::crawl::lost_files(&dirs.frontier, &Archive::open(&dirs.archive)?)?)
 }
 
-/// What becomes of a host that is set aside.
+/// When a host that is set aside is visited again.
 pub(crate) fn aside_fate(aside: &AsideHost) -> String {
     match aside.until_s {
-        _ if aside.refused => "no crawl visits it as long as that is so".to_owned(),
-        Some(until_s) => format!("no crawl asks it before {}", archive::date_text(until_s)),
-        None if aside.idle => "none of its pages is left to ask for".to_owned(),
+        _ if aside.refused => "no crawl visits it while this holds".to_owned(),
+        Some(until_s) => format!("no crawl visits it before {}", archive::date_text(until_s)),
+        None if aside.idle => "none of its pages is waiting".to_owned(),
         None => "the next crawl tries it again".to_owned(),
     }
 }
 
-/// Whether there is nothing of its own because all is for other agents, also what its own URLs redirect to.
+/// Returns whether all URLs, also the targets of redirects, belong to other agents.
 fn is_of_others(report: &Report) -> bool {
     let mut statuses = report.page_statuses.keys();
     let is_well = report.failures.is_empty() && report.dropped.is_empty() && report.waiting == 0;
@@ -296,39 +301,35 @@ fn is_of_others(report: &Report) -> bool {
         && statuses.all(|status| (300..400).contains(status))
 }
 
-/// What becomes of a recrawl that is not over, by what is asked for now. A list of all addresses goes on with every other
-/// one. Whether one waits for a list is known when the addresses are that the list leads to, and told at the end.
+/// The effect of this run on an unfinished recrawl. A recrawl of all addresses of lists continues any other one. Whether
+/// a recrawl waits for a list is known, and reported, only at the end.
 fn unfinished(standing: &Standing, config: &Config, is_of_all: bool) -> Option<String> {
     if config.alone {
         let since = archive::date_text(standing.list_since_s.filter(|_| is_of_all)?);
-        return Some(format!("recrawl  of a list since {since} is not over: it goes on"));
+        return Some(format!("of a list, started {since}, continues"));
     }
     let since = archive::date_text(standing.recrawl_since_s?);
-    let fate = match (standing.recrawl?, config.recrawl) {
+    let (of, fate) = match (standing.recrawl?, config.recrawl) {
         (_, Recrawl::Never | Recrawl::Given) if standing.recrawl_rest => {
-            "has left hosts that were set aside: they are asked now"
+            ("", "has left sites that were set aside; they are tried now")
         }
-        _ if standing.recrawl_rest => "has left hosts that were set aside: another one begins",
-        (Recrawl::Due, Recrawl::All) => "of what was due is not over: it now asks for everything",
-        (Recrawl::Given, Recrawl::All) => {
-            "of what was given is not over: one of everything takes its place"
-        }
+        _ if standing.recrawl_rest => ("", "has left sites that were set aside; a new one starts"),
+        (Recrawl::Due, Recrawl::All) => ("of due pages, ", "continues with all pages"),
+        (Recrawl::Given, Recrawl::All) => ("of given pages, ", "is replaced by one of all pages"),
         (Recrawl::Given, Recrawl::Due) => {
-            "of what was given is not over: it goes on, and asks for what is due besides"
+            ("of given pages, ", "continues with the due pages as well")
         }
-        (Recrawl::Due, Recrawl::Due) => "is not over: it goes on, with what is due by now",
-        (Recrawl::All, Recrawl::Due) => {
-            "of everything is not over: it goes on with all that is left"
-        }
+        (Recrawl::Due, Recrawl::Due) => ("", "continues with the pages that are due now"),
+        (Recrawl::All, Recrawl::Due) => ("of all pages, ", "continues"),
         (Recrawl::All | Recrawl::Due, Recrawl::Given) => {
-            "is not over: it goes on with all that is left, and asks for what is given besides"
+            ("", "continues with the given pages as well")
         }
-        _ => "is not over: it goes on",
+        _ => ("", "continues"),
     };
-    Some(format!("recrawl  that since {since} {fate}"))
+    Some(format!("{of}started {since}, {fate}"))
 }
 
-/// Serves the board where the configuration says, if it says so.
+/// Serves the board at the configured address, if there is one.
 fn serve_board(
     address: &str,
     runtime: &Runtime,
@@ -342,62 +343,86 @@ fn serve_board(
         .block_on(TcpListener::bind(address))
         .with_context(|| format!("cannot listen on {address} for the metrics of the crawl"))?;
     let address = listener.local_addr().context("the address of the metrics")?;
-    talk::say(context.quiet, &format!("watch    http://{address}/, http://{address}/metrics"));
+    context.say("Watch", format!("http://{address}/ and http://{address}/metrics"));
     Ok(Some(runtime.spawn(::crawl::serve_metrics(listener, Arc::clone(board)))))
 }
 
-/// How a crawl stands, in a few lines.
-fn view(now: &Snapshot) -> String {
+/// The state of a running crawl: one fact, and details.
+fn view(now: &Snapshot, delay_ms: u64) -> Vec<Fact> {
     let (census, sieve) = (&now.census, &now.sieve);
-    let verb = if now.paused { "paused by frontier/pause" } else { "crawling" };
-    let mut text = format!(
-        "{verb}  {}, {:.1}/s now, {:.1}/s on average, {}, {} s\n  \
-         requests  {} made, {} under way; {} waiting\n  \
-         hosts     {} known: {} ready, {} resting, {} in back-off, {} visited, {} aside\n  \
-         sieve     {} offered, {} new, {}",
-        talk::count(now.pages, "page"),
-        now.pages_per_s,
-        now.mean_pages_per_s(),
-        talk::bytes(now.bytes),
-        now.elapsed_ms / 1000,
-        now.requests,
-        now.under_way,
-        talk::count(now.waiting, "URL"),
-        now.hosts,
-        census.ready,
-        census.resting + census.asking,
-        census.back_off,
-        census.visiting,
-        census.aside,
-        talk::count(sieve.offered, "URL"),
-        sieve.emitted,
-        talk::bytes(sieve.memory_bytes + sieve.disk_bytes),
-    );
-    let robots = BTreeMap::from([("robots.txt", now.forbidden_by_robots)]);
-    for (name, counts) in [
-        ("recrawl", list(&now.again())),
-        ("answers", list(&now.statuses)),
-        ("failed", by_key(&now.failures)),
-        ("refused", by_key(&now.refused)),
-        ("forbidden", list(&robots)),
-        ("dropped", by_key(&now.dropped)),
-    ] {
-        if !counts.is_empty() {
-            let _ = write!(text, "\n  {name:9} {counts}");
+    let (pages, all) = (thousands(now.pages), thousands(now.pages + now.waiting));
+    let mut text = format!("{pages} of about {all} pages");
+    if now.paused {
+        text.push_str(" until frontier/pause is removed");
+    } else {
+        let rate = now.pages_per_s;
+        text = format!("{text}, {rate:.*} a second", usize::from(rate < 10.0));
+        if let Some(left) = time_left(now) {
+            text = format!("{text}, {left} left");
+        }
+        match census.back_off + now.hosts_aside {
+            0 if now.hosts == 1 && delay_ms > 0 => {
+                text = format!("{text}; {} ms between requests (`delay_ms`)", thousands(delay_ms));
+            }
+            0 => {}
+            waiting => text = format!("{text}; {} waiting", count(waiting, "site")),
         }
     }
-    text
+    let label = if now.paused { "Paused" } else { "Crawling" };
+    let robots = BTreeMap::from([("robots.txt", now.forbidden_by_robots)]);
+    let details = [
+        ("Requests", format!("{}, {} open", thousands(now.requests), now.under_way)),
+        ("Received", talk::bytes(now.bytes)),
+        (
+            "Sites",
+            format!(
+                "{} known: {} ready, {} in their delay, {} in backoff, {} active, {} set aside",
+                thousands(now.hosts),
+                census.ready,
+                census.resting + census.asking,
+                census.back_off,
+                census.visiting,
+                census.aside,
+            ),
+        ),
+        (
+            "Sieve",
+            format!(
+                "{} found, {} new, {}",
+                count(sieve.offered, "URL"),
+                thousands(sieve.emitted),
+                talk::bytes(sieve.memory_bytes + sieve.disk_bytes),
+            ),
+        ),
+        ("Recrawled", list(&now.again())),
+        ("Answers", list(&now.statuses)),
+        ("Failed", by_key(&now.failures)),
+        ("Excluded", by_key(&now.refused)),
+        ("Forbidden", list(&robots)),
+        ("Limited", by_key(&now.dropped)),
+    ];
+    let details = details.into_iter().filter(|(_, text)| !text.is_empty());
+    let details = details.map(|(label, text)| Fact::detail(label, text));
+    std::iter::once(Fact::new(label, text)).chain(details).collect()
 }
 
-/// The same by the keys that say so, where one does.
-fn by_key(counts: &BTreeMap<String, u64>) -> String {
-    list(&counts.iter().map(|(name, times)| (summary::named(name), *times)).collect())
+/// How long the waiting URLs take at the mean rate.
+fn time_left(now: &Snapshot) -> Option<String> {
+    let rate = now.mean_pages_per_s();
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    let seconds = (rate > 0.0).then(|| now.waiting as f64 / rate)?;
+    Some(match seconds {
+        ..100.0 => format!("{seconds:.0} s"),
+        ..6_000.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.0} h", seconds / 3_600.0),
+    })
 }
 
-/// `connect 3, timeout 1`; what never happened is left out.
+/// `connect 3, timeout 1`, without those that are 0.
 pub(crate) fn list<K: Display>(counts: &BTreeMap<K, u64>) -> String {
     let happened = counts.iter().filter(|(_, times)| **times > 0);
-    let all: Vec<String> = happened.map(|(what, times)| format!("{what} {times}")).collect();
+    let all: Vec<String> =
+        happened.map(|(what, times)| format!("{what} {}", thousands(*times))).collect();
     all.join(", ")
 }
 
@@ -418,18 +443,24 @@ mod tests {
     }
 
     #[test]
-    fn the_view_tells_of_troubles_only_where_there_are_some() {
-        let calm = Snapshot { pages: 7, pages_new: 5, elapsed_ms: 2_000, ..Snapshot::default() };
-        let text = view(&calm);
-        assert!(text.starts_with("crawling  7 pages, 0.0/s now, 2.5/s on average"), "{text}");
-        assert_eq!(text.lines().count(), 4, "{text}");
-        let text = view(&Snapshot { paused: true, ..calm.clone() });
-        assert!(text.starts_with("paused by frontier/pause  7 pages"), "{text}");
-        let failures = BTreeMap::from([("connect".to_owned(), 3), ("dns".to_owned(), 1)]);
-        let text = view(&Snapshot { failures, forbidden_by_robots: 2, ..calm });
-        assert!(
-            text.contains("\n  failed    connect 3, dns 1\n  forbidden robots.txt 2"),
-            "{text}"
-        );
+    fn a_running_crawl_is_one_fact_and_details() {
+        let now = Snapshot {
+            pages: 312,
+            pages_new: 312,
+            waiting: 1000,
+            hosts: 7,
+            hosts_aside: 3,
+            pages_per_s: 28.3,
+            elapsed_ms: 11_140,
+            failures: BTreeMap::from([("connect".to_owned(), 3), ("dns".to_owned(), 1)]),
+            ..Snapshot::default()
+        };
+        let facts = view(&now, 1000);
+        let text = "Crawling 312 of about 1,312 pages, 28 a second, 36 s left; 3 sites waiting";
+        assert_eq!(facts[0].to_string(), text);
+        assert!(!facts[0].is_detail && facts[1..].iter().all(|fact| fact.is_detail));
+        assert!(facts.contains(&Fact::detail("Failed", "connect 3, dns 1")));
+        let paused = view(&Snapshot { paused: true, ..now }, 1000);
+        assert!(paused[0].to_string().starts_with("Paused 312 of about"));
     }
 }

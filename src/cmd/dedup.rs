@@ -1,6 +1,4 @@
-//! `crivello dedup`: clusters of near-duplicates.
-//!
-//! **Invariant.** What is folded is what the archive holds.
+//! `crivello dedup`: finds clusters of near-duplicates.
 
 use anyhow::Result;
 

@@ -1,10 +1,9 @@
-//! `crivello doctor`: reads all parts of a collection and reports damage.
+//! `crivello doctor`: reads every file of a collection and reports whether each part is whole.
 //!
-//! What lives here: the checks of each part, and the remedies. What does not: the verification of a file, which is in its
-//! crate.
+//! What lives here: the checks of each part and the remedies. What does not: the check of a file, which is in its crate.
 //!
-//! **Invariant.** The command changes nothing. It checks all parts, even if one is damaged, and reports damage with file
-//! and offset.
+//! **Invariant.** Nothing is changed. Damage is reported with file and offset. A damaged part does not stop the checks of
+//! the others.
 
 use std::io::Write as _;
 
@@ -21,28 +20,28 @@ use serde_json::json;
 use super::why::KnownBars;
 use crate::config::Config;
 use crate::context::{Context, Exit};
-use crate::pipeline::extract_options;
-use crate::talk::{self, Line, count};
+use crate::pipeline::{extract_options, merged};
+use crate::talk::{self, Fact, Line, count};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   crivello doctor --dir my-web
   crivello doctor archive --dir my-web --json")]
 pub(crate) struct Args {
-    /// The parts to check; all by default
+    /// Parts to check [default: all]
     parts: Vec<Part>,
 }
 
 /// A part of a collection.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Part {
-    /// crivello.toml and the files that it names
+    /// crivello.toml and the files it names
     Configuration,
-    /// Every record (compression, lengths, digests), and the CDXJ files
+    /// Every record: compression, lengths, digests; and the CDXJ files
     Archive,
-    /// Only the CDXJ files; this also reads the records
+    /// Only the CDXJ files; the records are read as well
     Cdx,
-    /// State files of the crawl
+    /// The state of the crawl
     Frontier,
     /// Text, links and fingerprints of the pages
     Pages,
@@ -59,7 +58,7 @@ enum Part {
 #[serde(rename_all = "lowercase")]
 enum State {
     Whole,
-    /// Valid, but older than the part it is made from, or not made yet.
+    /// Valid, but older than its source, or not made yet.
     Behind,
     Damaged,
 }
@@ -79,38 +78,36 @@ impl State {
 struct Finding {
     part: &'static str,
     state: State,
-    /// Its contents in a few words.
+    /// Its contents.
     about: String,
-    /// The damage, each item with file and offset.
+    /// Damages, each with file and offset.
     faults: Vec<String>,
-    /// Losses that are no damage: the user or a server caused them.
+    /// Facts that are no damage, caused by the user or a server.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
-    /// The remedy, unless each fault names its own.
+    /// The remedy, unless a damage has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     remedy: Option<&'static str>,
 }
 
 const CALL_INDEX: &str = "run `crivello index`";
-const MEND_ARCHIVE: &str = "the next crawl cuts off a torn end and asks for pages that are missing; `crivello crawl --recrawl` \
-     asks for all, those that cannot be read included, `crivello crawl --recrawl=given URL` for one; or put a whole copy of \
-     the file into archive/, delete pages/ and run `crivello index`";
-const MEND_FOREIGN: &str = "no crawl changes a file that it has not made: put a whole copy in its place, or take it out of \
-     archive/ with its CDXJ file; then delete pages/ and run `crivello index`. `crivello crawl --recrawl` asks for what \
-     cannot be read";
-/// The most missing pages that are listed.
+const REPAIR_ARCHIVE: &str = "the next crawl removes an incomplete end and fetches missing pages; `crivello crawl --recrawl` also \
+     fetches unreadable pages, `crivello crawl --recrawl=given URL` one of them; or restore the file in archive/, \
+     delete pages/ and run `crivello index`";
+const REPAIR_FOREIGN: &str = "crawls do not change imported files; restore the file, or move it and its CDXJ file out of archive/; \
+     then delete pages/ and run `crivello index`; `crivello crawl --recrawl` fetches unreadable pages";
+/// Number of missing pages that are named.
 const LOST_SHOWN_MAX: usize = 5;
-const MEND_CONFIGURATION: &str =
-    "mend the line that is named; `crivello config schema` describes every key";
+const REPAIR_CONFIGURATION: &str = "correct the line; `crivello config schema` describes every key";
 
 impl Finding {
-    /// Makes a result: whole without faults, otherwise damaged.
+    /// A part that is whole, unless it has faults.
     fn of(part: &'static str, about: String, faults: Vec<String>) -> Finding {
         let state = if faults.is_empty() { State::Whole } else { State::Damaged };
         Finding { part, state, about, faults, notes: Vec::new(), remedy: None }
     }
 
-    /// Marks a whole part as behind if it `is`.
+    /// Makes a whole part behind if `is`.
     fn behind_if(self, is: bool, remedy: &'static str) -> Finding {
         if is && self.state == State::Whole {
             return Finding { state: State::Behind, remedy: Some(remedy), ..self };
@@ -118,7 +115,7 @@ impl Finding {
         self
     }
 
-    /// Marks a whole part as behind if there is a `lag`, and says which.
+    /// Makes a whole part behind if it lags, with the reason.
     fn behind_for(self, lag: Option<Lag>, remedy: &'static str) -> Finding {
         let Some(lag) = lag else { return self };
         let about = format!("{}; {lag}", self.about);
@@ -145,7 +142,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let fallback = Config::default();
     let patient = Patient { collection: &collection, config: config.as_ref().unwrap_or(&fallback) };
     for &part in all.iter().filter(|part| parts.contains(part)) {
-        line.show(format!("{} …", name_of(part)));
+        line.show(&[Fact::new("Checking", name_of(part))]);
         match part {
             Part::Configuration => findings.push(configuration(&config, &collection, context)),
             Part::Archive => findings.extend(patient.archive()),
@@ -208,7 +205,7 @@ fn configuration(config: &Result<Config>, collection: &Collection, context: &Con
     };
     let about = collection.config_file().display().to_string();
     Finding::of("configuration", about, read.err().into_iter().collect())
-        .or_mend(MEND_CONFIGURATION)
+        .or_mend(REPAIR_CONFIGURATION)
 }
 
 /// Formats an error and its causes.
@@ -223,7 +220,7 @@ struct Patient<'a> {
 }
 
 impl Patient<'_> {
-    /// Checks the archive files and the CDXJ files.
+    /// Checks the archive files and their CDXJ files.
     fn archive(&self) -> [Finding; 2] {
         let (mut faults, mut cdx_faults) = (Vec::new(), Vec::new());
         let (mut files, mut records, mut behind) = (0, 0, 0);
@@ -237,7 +234,7 @@ impl Patient<'_> {
                     match read_file(&archive, file, &mut faults, &mut bodies) {
                         Ok((count, sum)) => {
                             records += count;
-                            // Damage hides an unknown number of lines.
+                            // Damage removes an unknown number of lines.
                             let cdx = archive.check_cdx(file, &sum);
                             match cdx {
                                 Ok(CdxState::Whole) => {}
@@ -270,24 +267,24 @@ impl Patient<'_> {
         let cdx_about = if behind == 0 {
             count(files, "file")
         } else {
-            format!("{}, {behind} to be made or brought up to date", count(files, "file"))
+            format!("{}, {behind} missing or behind", count(files, "file"))
         };
         let remedy = match foreign_faults {
-            0 => MEND_ARCHIVE,
-            _ if foreign_faults == faults.len() => MEND_FOREIGN,
+            0 => REPAIR_ARCHIVE,
+            _ if foreign_faults == faults.len() => REPAIR_FOREIGN,
             _ => {
-                notes.push(MEND_FOREIGN.to_owned());
-                MEND_ARCHIVE
+                notes.push(REPAIR_FOREIGN.to_owned());
+                REPAIR_ARCHIVE
             }
         };
         [
             Finding { notes, ..Finding::of("archive", about, faults).or_mend(remedy) },
             Finding::of("cdx", cdx_about, cdx_faults)
-                .behind_if(behind > 0, "nothing to do: the next lookup sees to it"),
+                .behind_if(behind > 0, "nothing to do: the next lookup updates it"),
         ]
     }
 
-    /// Reports missing or truncated archive files and the URLs that only they had, as faults and notes.
+    /// Faults and notes about archive files that are missing or shorter, with URLs that are in no other file.
     fn gone(&self, archive: &Archive) -> Result<(Vec<String>, Vec<String>)> {
         let (mut faults, mut notes) = (Vec::new(), Vec::new());
         for file in crawl::gone_files(&self.collection.frontier_dir(), archive)? {
@@ -298,7 +295,7 @@ impl Patient<'_> {
         Ok((faults, notes))
     }
 
-    /// Describes a missing or truncated archive file.
+    /// The message about an archive file that is missing or shorter.
     fn told_gone(&self, file: &GoneFile) -> String {
         let GoneFile { name, is_shorter, is_known, urls, only, newest, bodies } = file;
         let (fate, its, had, back) = if *is_shorter {
@@ -342,7 +339,7 @@ impl Patient<'_> {
         said.join("; ")
     }
 
-    /// Returns the URLs with lost bodies, by the crawl that fetches them again.
+    /// URLs that the archive has lost, by whether a crawl fetches them again.
     fn lost(&self, bodies: Bodies, archive: &Archive) -> Result<LostUrls> {
         let mut urls = LostUrls::default();
         let lost = bodies.lost(archive)?;
@@ -409,7 +406,7 @@ impl Patient<'_> {
 
     fn graph(&self) -> Finding {
         match Linking::open(self.collection) {
-            // An imported index has no ranks, except those that the user gave.
+            // An imported index may have only imported ranks.
             Ok(None) => match collection::verify_ranks(self.collection) {
                 Ok(()) => self.not_yet("graph", "run `crivello rank`"),
                 Err(error) => Finding::of("graph", String::new(), vec![with_causes(error)]),
@@ -437,7 +434,7 @@ impl Patient<'_> {
     }
 
     fn duplicates(&self) -> Finding {
-        // The check of the pages reports their damage.
+        // Damage of the pages is reported for that part.
         let Ok(table) = PageTable::open(&self.collection.pages_dir()) else {
             return self.not_yet("duplicates", CALL_INDEX);
         };
@@ -445,7 +442,7 @@ impl Patient<'_> {
             Ok(None) => self.not_yet("duplicates", CALL_INDEX),
             Ok(Some(folding)) => {
                 let (clusters, folded) = folding.counts();
-                let about = format!("{} folded behind {clusters}", count(folded, "page"));
+                let about = merged(folded, clusters);
                 let current = jobs::is_folded(
                     &folding,
                     self.collection,
@@ -478,7 +475,7 @@ impl Patient<'_> {
             return found.or_mend("import the file again");
         }
         let found = Finding::of("index", about, faults);
-        // The checks of the other parts report their damage.
+        // Damage of earlier parts is reported for them.
         let Ok(table) = PageTable::open(&self.collection.pages_dir()) else { return found };
         let lag = match Folding::open(self.collection, table.directory()) {
             Ok(Some(folding)) => jobs::index_lag(
@@ -498,7 +495,7 @@ impl Patient<'_> {
         self.collection.pages_dir().join("directory").is_file()
     }
 
-    /// Reports a part that was not made yet: behind, unless the archive is empty.
+    /// A part that is not made yet. It is behind unless the archive is empty.
     fn not_yet(&self, part: &'static str, remedy: &'static str) -> Finding {
         let archive = Archive::open(&self.collection.archive_dir());
         let is_empty = archive.is_ok_and(|archive| archive.files().is_empty());
@@ -507,23 +504,23 @@ impl Patient<'_> {
     }
 }
 
-/// URLs that have revisit records, but no body: pages, and others.
+/// Lost URLs, of which only "not modified" records are left: pages and others.
 #[derive(Default)]
 struct LostUrls {
     /// The next crawl fetches them.
     missing: [Vec<String>; 2],
     /// Their records are damaged. Only a recrawl fetches them.
     unreadable: [Vec<String>; 2],
-    /// No crawl fetches them at present; each with the reason.
+    /// No crawl fetches them now; each with the reason.
     kept_out: [Vec<String>; 2],
 }
 
 impl LostUrls {
-    /// The nouns for them, in the same order.
+    /// Their names, in the same order.
     const KINDS: [(&str, &str); 2] =
         [("page", ""), ("other URL", "(sitemaps, redirects, errors) ")];
 
-    /// Adds the damage to `faults`, and the other losses to `notes`.
+    /// Adds messages to the `faults` and the `notes`.
     fn tell(&self, faults: &mut Vec<String>, notes: &mut Vec<String>) {
         let what = "of which only is left that later visits found them as they were";
         let unreadable = "cannot be read, which later visits found as they were: `crivello crawl --recrawl` asks for them";
@@ -540,7 +537,7 @@ impl LostUrls {
     }
 }
 
-/// Counts the URLs and lists the first of them; `None` for no URLs.
+/// A message that names the first of these URLs; `None` if the list is empty.
 fn told(urls: &[String], noun: &str, what: &str) -> Option<String> {
     let shown: Vec<&str> = urls.iter().take(LOST_SHOWN_MAX).map(String::as_str).collect();
     let more = if urls.len() > shown.len() { ", …" } else { "" };
@@ -548,7 +545,7 @@ fn told(urls: &[String], noun: &str, what: &str) -> Option<String> {
     (!urls.is_empty()).then(|| format!("{count} {what}: {shown}{more}"))
 }
 
-/// Reads a file of the archive. Returns the number of its records and the sum of their lines.
+/// Reads a file of the archive. Returns the number of records and the sum of their lines.
 fn read_file(
     archive: &Archive,
     file: &str,

@@ -1,8 +1,8 @@
-//! `crivello eval`: how good the order of results is, by judgements of people.
+//! `crivello eval`: measures the order of results by relevance judgements.
 //!
-//! What lives here: files, and how figures are printed. What does not: the figures (`query::evaluation`).
+//! What lives here: reading files and printing figures. What does not: computing them (`query::evaluation`).
 //!
-//! **Invariant.** A run that is written and read again has the same figures. Nothing of a collection is changed.
+//! **Invariant.** A run that is written and read again has the same figures. The collection is not changed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,9 +17,9 @@ use query::evaluation::{
 use serde_json::{Map, Value, json};
 
 use crate::context::{Context, Exit, Usage};
-use crate::talk::{self, Line, count};
+use crate::talk::{self, Fact, Line, count, thousands};
 
-/// What a run calls us.
+/// The name of our runs.
 const NAME: &str = "crivello";
 /// The largest file of topics, judgements or results.
 const FILE_BYTES_MAX: u64 = 1 << 30;
@@ -30,32 +30,32 @@ const FILE_BYTES_MAX: u64 = 1 << 30;
   crivello eval --qrels qrels.txt ours.run theirs.run
   crivello eval --qrels qrels.txt ours.run --measures MAP,nDCG@20 --each")]
 pub(crate) struct Args {
-    /// Runs to be judged, in TREC's form; two, or one and what is found, are also compared
+    /// Runs to judge, in TREC's format. Two runs are also compared; a search counts as one
     #[arg(value_name = "RUN")]
     runs: Vec<PathBuf>,
-    /// What to search for: lines of a name, a tab and a text; or TREC's `<top> <num> <title>`
+    /// Queries to search for: lines of a name, a tab and a text; or TREC's `<top> <num> <title>`
     #[arg(long, value_name = "FILE")]
     topics: Option<PathBuf>,
     /// Judgements: lines of `topic 0 document relevance`
     #[arg(long, value_name = "FILE")]
     qrels: PathBuf,
-    /// Where the results of the search are written, in TREC's form
+    /// File to write the results of the search to, in TREC's format
     #[arg(long, value_name = "FILE", requires = "topics")]
     run: Option<PathBuf>,
-    /// How many results are asked for at each topic
+    /// Number of results for each topic
     #[arg(long, default_value_t = 1000, requires = "topics", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     depth: u32,
-    /// Which figures
+    /// Measures to print
     #[arg(long, value_delimiter = ',', default_value = "MAP,P@10,nDCG@10,Recall@100,MRR")]
     measures: Vec<Measure>,
-    /// Those of each topic, too
+    /// Print the figures of each topic as well
     #[arg(long)]
     each: bool,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if args.topics.is_none() && args.runs.is_empty() {
-        let what = "nothing to judge: name a file of results, or `--topics` to search for";
+        let what = "nothing to judge; name a file of results or `--topics`";
         return Err(Usage(what.to_owned()).into());
     }
     let qrels = parsed(&args.qrels, Qrels::parse)?;
@@ -99,7 +99,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
     whole(one).is_some_and(|one| Some(one) == whole(other))
 }
 
-/// A file of lines as what it stands for. One that cannot be read is wrong usage, with the line.
+/// Reads and parses a file. An invalid line is wrong usage.
 fn parsed<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, BadLine>) -> Result<T> {
     let told = || format!("cannot read {}", path.display());
     if fs::metadata(path).with_context(told)?.len() > FILE_BYTES_MAX {
@@ -121,7 +121,8 @@ fn search(topics: &Topics, args: &Args, context: &Context) -> Result<Run> {
     let line = Line::start(context.quiet);
     let (mut rankings, mut said) = (Vec::new(), BTreeSet::new());
     for (done, topic) in topics.topics().iter().enumerate() {
-        line.show(format!("searching: {done} of {}", count(topics.topics().len() as u64, "topic")));
+        let topics = count(topics.topics().len() as u64, "topic");
+        line.show(&[Fact::new("Searching", format!("{} of {topics}", thousands(done as u64)))]);
         let found = match engine.rank(&topic.text, args.depth as usize) {
             Err(error) if error.is_users() => {
                 said.insert(format!("topic {} has no results: {error}", topic.name));
@@ -138,7 +139,7 @@ fn search(topics: &Topics, args: &Args, context: &Context) -> Result<Run> {
     }
     line.clear();
     for note in &said {
-        talk::say(context.quiet, &talk::plain(note));
+        context.say("Note", talk::plain(note));
     }
     Ok(Run::of_rankings(rankings))
 }
@@ -151,22 +152,22 @@ fn write(run: &Run, path: &Path) -> std::io::Result<()> {
     out.flush()
 }
 
-/// Judgements and results that have nothing to do with each other are most likely of different collections.
+/// Warns if results and judgements have nothing in common, probably since they are of different collections.
 fn warn_of_strangers(runs: &[(String, Run)], qrels: &Qrels, context: &Context) {
     for (name, run) in runs {
         let mut answered = qrels.topics().filter(|topic| !run.ranking(topic).is_empty()).peekable();
         let said = if answered.peek().is_none() {
-            format!("{name} has results for none of the topics that are judged")
+            format!("{name} has results for none of the judged topics")
         } else if answered.all(|topic| !qrels.has_any(topic, run.ranking(topic))) {
-            format!("none of the documents of {name} is judged: are they called otherwise there?")
+            format!("none of the documents of {name} is judged; do the names differ?")
         } else {
             continue;
         };
-        talk::say(context.quiet, &talk::plain(&said));
+        context.say("Warning", talk::plain(&said));
     }
 }
 
-/// Of the first run and the second, under each measure; none if there are not two.
+/// Compares two runs under each measure. Empty if there are not two.
 fn comparisons(figures: &[Vec<Figures>]) -> Vec<Comparison> {
     match figures {
         [first, second] => first.iter().zip(second).map(|(a, b)| compare(a, b)).collect(),
@@ -213,7 +214,7 @@ fn print(args: &Args, runs: &[(String, Run)], figures: &[Vec<Figures>]) -> std::
         let (first, second) = (&names[0], &names[1]);
         writeln!(
             out,
-            "{measure}\tdifference\t{:+.4}\t{first} less {second}: better on {}, worse on {} of {} topics; by chance with probability \
+            "{measure}\tdifference\t{:+.4}\t{first} minus {second}: better on {}, worse on {} of {} topics; by chance with probability \
              {:.4} (Student's paired test), {:.4} (randomisation)",
             it.difference, it.better, it.worse, it.topics, it.student, it.randomisation
         )?;

@@ -1,13 +1,12 @@
-//! `crivello import`: WARC files of any producer, JSONL documents and TREC collections become records of the archive; an
-//! index of another engine becomes the index.
+//! `crivello import`: WARC files, JSONL documents and TREC collections become records of the archive. An index of another
+//! engine becomes the index.
 //!
-//! What lives here: which is which, WARC files, and writing. What does not: the other forms (`jsonl.rs`, `trec.rs`,
-//! `ciff.rs`), and what becomes of records (`jobs`).
+//! What lives here: the choice of the format, WARC files, and writing. What does not: the other formats (`jsonl.rs`,
+//! `trec.rs`, `ciff.rs`).
 //!
-//! **Invariant.** Every file is read to its end before the first record is written, so a file that
-//! cannot be read changes nothing. A record that our archive cannot hold (a header with a control
-//! character) is left out and counted. Importing again what a full disk broke off does no harm: of two
-//! equal captures one counts. A field of a document that is none of ours is told.
+//! **Invariant.** Every file is read to its end before the first record is written, so an invalid file changes nothing.
+//! A record that the archive cannot hold (a header with a control character) is left out and counted. An import that a
+//! full disk stopped can be repeated: only one of two equal captures counts. Unknown fields of documents are reported.
 
 mod ciff;
 mod jsonl;
@@ -18,7 +17,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use archive::{
     ArchiveError, Draft, Kind, Limits, Location, Record, Unpacked, WarcReader, WarcWriter,
     WriterOptions,
@@ -26,37 +25,38 @@ use archive::{
 use serde_json::json;
 
 use super::crawl::list;
-use crate::context::{Context, Exit, Usage};
+use crate::context::{Context, Exit, Usage, command_line};
 use crate::talk;
 use jsonl::Document;
 use trec::TrecDocument;
 
 /// Why a record is left out.
-const LEFT_OUT: &str = "no WARC record can have such headers, or such a length";
+const LEFT_OUT: &str = "a WARC record cannot have such headers or such a length";
+
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   crivello import crawl-2024.warc.gz --dir my-web
   crivello import documents.jsonl --dir my-web     lines of {\"id\", \"url\", \"title\", \"text\"}
   crivello import ft911.trectext.gz --dir my-web   <DOC><DOCNO>…</DOCNO>…<TEXT>…</TEXT></DOC>
-  crivello index --dir my-web                      makes them findable
-  crivello import robust04.ciff.gz --dir robust    an index of another engine, at once")]
+  crivello index --dir my-web                      makes them searchable
+  crivello import robust04.ciff.gz --dir robust    an index of another engine")]
 pub(crate) struct Args {
     /// WARC (.warc), JSONL (.jsonl), TREC (.trectext, .trecweb) or CIFF (.ciff), each also with .gz or .zst
     #[arg(required = true)]
     files: Vec<PathBuf>,
 }
 
-/// Fields that are not kept and still named.
+/// Number of unknown fields that are named.
 const OTHERS_MAX: usize = 20;
 
-/// Counts a field that is not kept.
+/// Counts an unknown field.
 fn count_other(name: String, others: &mut BTreeMap<String, u64>) {
     let is_named = others.len() < OTHERS_MAX || others.contains_key(&name);
     let name = if is_named { name } else { "and others".to_owned() };
     *others.entry(name).or_default() += 1;
 }
 
-/// What a file holds.
+/// The format of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Warc,
@@ -66,42 +66,49 @@ enum Form {
 }
 
 impl Form {
-    /// By its name; and TREC, whose files have any name, by how it begins.
+    /// Chooses the format by the name. TREC and WARC files with other names are known by their first bytes.
     fn of(file: &Path) -> Result<Form> {
         let about =
             fs::metadata(file).with_context(|| format!("cannot read {}", file.display()))?;
         if !about.is_file() {
-            // It is read more than once, first to see that it can be.
+            // The file is read twice.
             return Err(Usage(format!("{} is not an ordinary file", file.display())).into());
         }
         let name = file.to_string_lossy().to_lowercase();
         let packed = [".gz", ".zst"].iter().find_map(|ending| name.strip_suffix(ending));
         let name = packed.unwrap_or(&name);
         let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+        let begin = first_bytes(file);
+        let begins_with = |mark: &[u8]| {
+            let found = begin.as_ref().and_then(|begin| begin.get(..mark.len()));
+            found.is_some_and(|found| found.eq_ignore_ascii_case(mark))
+        };
         Ok(if ends(&[".jsonl", ".ndjson", ".json"]) {
             Form::Jsonl
         } else if ends(&[".ciff"]) {
             Form::Ciff
-        } else if ends(&[".trectext", ".trecweb", ".trec"]) || begins_as_trec(file) {
+        } else if ends(&[".trectext", ".trecweb", ".trec"]) || begins_with(b"<DOC>") {
             Form::Trec
-        } else {
+        } else if ends(&[".warc"]) || begin.is_none() || begins_with(b"WARC/") {
             Form::Warc
+        } else {
+            let known = "WARC (.warc), JSONL (.jsonl), TREC (.trectext, .trecweb) and CIFF (.ciff)";
+            bail!("the format of {} is not known; import reads {known}", file.display());
         })
     }
 }
 
-/// Whether a file begins with `<DOC>`; what cannot be read does not.
-fn begins_as_trec(file: &Path) -> bool {
-    let mut begin = Vec::new();
-    let read = Unpacked::open(file).map(|input| input.take(BEGIN_BYTES).read_to_end(&mut begin));
-    let begin = begin.trim_ascii_start();
-    read.is_ok() && begin.get(..5).is_some_and(|tag| tag.eq_ignore_ascii_case(b"<DOC>"))
+/// The first bytes of a file after white space; `None` if it cannot be read.
+fn first_bytes(file: &Path) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    Unpacked::open(file).ok()?.take(BEGIN_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(bytes.trim_ascii_start().to_vec())
 }
 
-/// What is looked at to tell what a file holds.
+/// Number of bytes to read to find the format of a file.
 const BEGIN_BYTES: u64 = 1 << 10;
 
-/// What the files hold besides what is kept.
+/// Contents of the files that are not imported.
 #[derive(Default)]
 struct Notes {
     others: BTreeMap<String, u64>,
@@ -123,7 +130,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let mut notes = Notes::default();
     for &(file, form) in &files {
         let count = check(file, form, &mut notes).context("nothing was imported")?;
-        anyhow::ensure!(count > 0, "{} holds nothing to import", file.display());
+        anyhow::ensure!(count > 0, "{} has nothing to import", file.display());
     }
     archive::repair(&collection.archive_dir())?;
     let compression = context.config(&collection)?.crawl.compression();
@@ -141,7 +148,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     writer.finish()?;
     anyhow::ensure!(
         records > 0,
-        "nothing is left of {}: {LEFT_OUT}",
+        "{} left out, and nothing else to import: {LEFT_OUT}",
         talk::count(left_out, "record")
     );
     if context.json {
@@ -150,29 +157,29 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
             "records": records, "left_out": left_out, "other_fields": others, "outside": outside,
         }))?;
     } else {
-        say(records, left_out, &notes, context);
+        say(records, left_out, &notes, &command_line(&collection, "index"), context);
     }
     Ok(Exit::Done)
 }
 
-fn say(records: u64, left_out: u64, notes: &Notes, context: &Context) {
-    let say = |text: &str| talk::say(context.quiet, text);
+fn say(records: u64, left_out: u64, notes: &Notes, index: &str, context: &Context) {
     if left_out > 0 {
-        say(&format!("left out {}: {LEFT_OUT}", talk::count(left_out, "record")));
+        context.say("Left out", format!("{}: {LEFT_OUT}", talk::count(left_out, "record")));
     }
     for text in &notes.outside {
-        say(&format!("note     {text}"));
+        context.say("Note", text);
     }
     if !notes.others.is_empty() {
         let others = talk::plain(&list(&notes.others));
-        say(&format!("note     fields that are not kept, and in how many documents: {others}"));
+        context
+            .say("Note", format!("unknown fields, not kept, with numbers of documents: {others}"));
     }
     let them = if records == 1 { "it" } else { "them" };
     let records = talk::count(records, "record");
-    say(&format!("imported {records}; `crivello index` makes {them} findable"));
+    context.say("Imported", format!("{records}; `{index}` makes {them} searchable"));
 }
 
-/// Reads a file through; how many records there are in it.
+/// Reads a file to its end. Returns the number of its records.
 fn check(file: &Path, form: Form, notes: &mut Notes) -> Result<u64> {
     match form {
         Form::Jsonl => jsonl::each_document(file, &mut |document| {
@@ -183,7 +190,7 @@ fn check(file: &Path, form: Form, notes: &mut Notes) -> Result<u64> {
             let count = trec::each_document(file, &mut |_| Ok(()))?;
             if let Some(first) = count.first_outside {
                 notes.outside.push(format!(
-                    "{} has {} outside of documents, first at byte {first}",
+                    "{} has {} outside of documents, the first at byte {first}",
                     file.display(),
                     talk::count(count.outside, "byte")
                 ));
@@ -194,7 +201,7 @@ fn check(file: &Path, form: Form, notes: &mut Notes) -> Result<u64> {
     }
 }
 
-/// Writes what a file holds; `count` is told of each record whether it could be.
+/// Writes the records of a file. Calls `count` with `true` for each record written and `false` for each left out.
 fn write(
     file: &Path,
     form: Form,
@@ -220,7 +227,7 @@ fn write(
     Ok(())
 }
 
-/// Hands over every record worth keeping; how many there were.
+/// Calls `visit` with every record to keep. Returns their number.
 fn each_record(file: &Path, visit: &mut dyn FnMut(Record) -> Result<()>) -> Result<u64> {
     let mut reader = WarcReader::open(file, Limits::default())?;
     let mut count = 0;
@@ -237,7 +244,7 @@ fn each_record(file: &Path, visit: &mut dyn FnMut(Record) -> Result<()>) -> Resu
     Ok(count)
 }
 
-/// Copies a record; `false` if our archive cannot hold it.
+/// Copies a record. Returns `false` if the archive cannot hold it.
 fn write_record(writer: &mut WarcWriter, record: &Record) -> Result<bool> {
     let answer = matches!(record.kind, Kind::Response | Kind::Revisit);
     let payload_offset = match archive::parse_http(&record.block) {
@@ -263,15 +270,14 @@ fn write_record(writer: &mut WarcWriter, record: &Record) -> Result<bool> {
     held(written)
 }
 
-/// Whether a header keeps its meaning in another file. The payload of a revisit stands elsewhere, so its
-/// digest cannot be computed and is carried too.
+/// Returns whether a header keeps its meaning in another file. The payload of a revisit is in another record, so its
+/// digest cannot be computed and is copied too.
 fn is_carried(name: &str, kind: &Kind) -> bool {
     let digest = *kind == Kind::Revisit && name.eq_ignore_ascii_case("WARC-Payload-Digest");
     digest || CARRIED.iter().any(|carried| name.eq_ignore_ascii_case(carried))
 }
 
-/// Headers that any record may carry along; without the first, a sitemap that Crivello fetched would be
-/// taken for a page.
+/// Headers that are copied. Without the first, a sitemap that Crivello fetched would be imported as a page.
 const CARRIED: [&str; 10] = [
     "Crivello-Purpose",
     "Crivello-Attempt",
@@ -285,7 +291,7 @@ const CARRIED: [&str; 10] = [
     TREC_ID,
 ];
 
-/// The header under which `ClueWeb` has the name of a document.
+/// The header with the name of a document in `ClueWeb`.
 const TREC_ID: &str = "WARC-TREC-ID";
 
 fn write_document(writer: &mut WarcWriter, document: &Document, date_s: i64) -> Result<bool> {
@@ -305,7 +311,7 @@ fn write_document(writer: &mut WarcWriter, document: &Document, date_s: i64) -> 
     held(written)
 }
 
-/// Text is a document as JSONL has it; a page of the web is what its server answered.
+/// Writes a TREC document: text as a JSONL document, a page as the answer of its server.
 fn write_trec(writer: &mut WarcWriter, document: TrecDocument, date_s: i64) -> Result<bool> {
     match document {
         TrecDocument::Text { id, title, text } => {
@@ -330,7 +336,7 @@ fn write_trec(writer: &mut WarcWriter, document: TrecDocument, date_s: i64) -> R
     }
 }
 
-/// `false` for a record that our archive cannot hold.
+/// Returns `false` for a record that the archive cannot hold.
 fn held(written: Result<Location, ArchiveError>) -> Result<bool> {
     match written {
         Ok(_) => Ok(true),
@@ -339,7 +345,7 @@ fn held(written: Result<Location, ArchiveError>) -> Result<bool> {
     }
 }
 
-/// When the file was last changed: the date of its documents.
+/// The time of the last change of the file, which is the date of its documents.
 fn modified_s(file: &Path) -> Result<i64> {
     let modified = file.metadata().and_then(|about| about.modified());
     let modified = modified.with_context(|| format!("cannot read {}", file.display()))?;

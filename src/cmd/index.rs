@@ -1,7 +1,6 @@
-//! `crivello index`: the search index, and everything before it that is behind: ranks, duplicates; and the index as a
-//! file for other engines.
+//! `crivello index`: builds the search index, after ranks and duplicates that are behind, and exports it.
 //!
-//! **Invariant.** Ranks come before duplicates, and both before the index, which is made of them.
+//! **Invariant.** Ranks come before duplicates, and both before the index, which contains them.
 
 mod export;
 
@@ -20,7 +19,7 @@ use crate::pipeline;
   crivello index export my-web.ciff.gz --dir my-web    for other engines"
 )]
 pub(crate) struct Args {
-    /// Index every page again, in one order, instead of what is new or changed alone.
+    /// Index all pages again, instead of only new and changed ones
     #[arg(long)]
     rebuild: bool,
     #[command(subcommand)]

@@ -1,6 +1,6 @@
-//! `crivello init`: a folder with a commented crivello.toml.
+//! `crivello init`: makes a folder with a commented crivello.toml.
 //!
-//! **Invariant.** A file that is there is never written over.
+//! **Invariant.** An existing file is never overwritten.
 
 use std::path::PathBuf;
 
@@ -10,18 +10,17 @@ use serde_json::json;
 
 use crate::config::{TEMPLATE, write_private};
 use crate::context::{Context, Exit, Usage};
-use crate::talk;
 
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  crivello init my-web && $EDITOR my-web/crivello.toml")]
 pub(crate) struct Args {
-    /// Folder to make; --dir names it as well
+    /// Folder to make [default: --dir]
     folder: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if context.has_overrides() {
-        let message = "init writes every key with its default; --set is for the other commands";
+        let message = "init writes every key with its default; use --set with other commands";
         return Err(Usage(message.to_owned()).into());
     }
     let folder = folder(args, context)?;
@@ -31,21 +30,24 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         let file = there.config_file();
         return Err(Usage(format!("{} exists already; nothing was changed", file.display())).into());
     }
+    if folder.exists() && !folder.is_dir() {
+        return Err(Usage(format!("{} is not a folder; name another one", folder.display())).into());
+    }
     let collection = Collection::create(&folder)?;
     let file = collection.config_file();
     write_private(&file, TEMPLATE)?;
     if context.json {
         context.print_json(&json!({ "config": file }))?;
     } else {
-        talk::say(context.quiet, &format!("wrote {}", file.display()));
+        context.say("Written", file.display().to_string());
     }
     Ok(Exit::Done)
 }
 
-/// The folder to make, which is named once.
+/// The folder to make, from the argument or `--dir`.
 fn folder(args: &Args, context: &Context) -> Result<PathBuf> {
     let folder = match (&args.folder, context.dir()) {
-        // What is typed here comes before the environment.
+        // The argument wins over the environment.
         (Some(folder), Some(dir)) if folder != dir && !context.is_dir_of_environment() => {
             let (folder, dir) = (folder.display(), dir.display());
             let message = format!("which folder is meant, {folder} or {dir} (--dir)?");

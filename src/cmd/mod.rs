@@ -1,6 +1,4 @@
-//! The sub-commands, one file each.
-//!
-//! **Invariant.** Every command takes the options of [`Context`] and has an example in its help.
+//! The sub-commands. Every command takes the options of [`Context`] and has an example in its help.
 
 mod archive;
 mod codes;
@@ -30,39 +28,39 @@ use clap::Subcommand;
 
 use crate::context::{Context, Exit};
 
-/// What can be asked for.
+/// A sub-command with its arguments.
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Crawl, fold, rank, index and serve in one go; without a URL, a built-in sample web
+    /// Crawl, index and serve in one go; without a URL, a built-in sample web
     Up(up::Args),
     /// Make a collection: a folder with a commented crivello.toml
     Init(init::Args),
-    /// Fetch pages politely into the archive; goes on where it was
+    /// Fetch pages politely into the archive; continues earlier crawls
     Crawl(crawl::Args),
-    /// Take pages from WARC files, JSONL documents or TREC collections; an index from CIFF
+    /// Import pages from WARC, JSONL or TREC files, or an index from CIFF
     Import(import::Args),
-    /// Find near-duplicates and choose who represents them
+    /// Find near-identical pages and choose one to show
     Dedup(dedup::Args),
-    /// Build the search index; brings ranks and duplicates up to date first. Export it
+    /// Build the search index, after ranks and duplicates; or export it
     Index(index::Args),
-    /// Build the link graph; compute PageRank, in-degrees and topics; import ranks of your own
+    /// Build the link graph, compute PageRank, in-degrees and topics; or import ranks
     Rank(rank::Args),
     /// Search from the command line
     Search(search::Args),
     /// Serve the search page and the API
     Serve(serve::Args),
-    /// How good the order of results is, by judgements: MAP, P, nDCG, recall, MRR
+    /// Measure the order of results by judgements: MAP, P, nDCG, recall, MRR
     Eval(eval::Args),
-    /// What the collection holds and which stage is behind
+    /// Show the contents of the collection and the stages that are behind
     Status(status::Args),
-    /// Read everything, and say what is whole, behind or damaged
+    /// Check every file: whole, behind or damaged
     Doctor(doctor::Args),
-    /// Why a URL was fetched, skipped, folded or not found
+    /// Explain why a URL was fetched, skipped, merged or not found
     Why(why::Args),
-    /// Look into the archive
+    /// List the archive or print a capture
     #[command(subcommand)]
     Archive(archive::Args),
-    /// What the numbers of the index take under every code; codewords of single numbers
+    /// Compare the codes for the index; encode and decode single numbers
     Codes(codes::Args),
     /// Check, show or describe the configuration
     #[command(subcommand)]
@@ -71,7 +69,7 @@ pub(crate) enum Command {
     Simweb(simweb::Args),
     /// Print completions for a shell
     Completions(completions::Args),
-    /// Print the manual page, or write all of them to a folder
+    /// Print the manual page, or write all pages to a folder
     Man(man::Args),
 }
 

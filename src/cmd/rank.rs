@@ -1,6 +1,4 @@
-//! `crivello rank`: the link graph, PageRank, in-degrees and topics; and ranks that users bring.
-//!
-//! **Invariant.** Ranks are those of the graph of what the archive holds.
+//! `crivello rank`: computes the link graph, PageRank, in-degrees and topics, and imports ranks.
 
 mod import;
 
@@ -17,7 +15,7 @@ use crate::pipeline;
   crivello rank --dir my-web --set rank.damping=0.9
   crivello rank import visits visits.tsv --dir my-web    lines of a URL, a tab and a number
 
-How much each rank counts: search.ranks of crivello.toml; docs/guide/ranking.md"
+The weight of each rank: search.ranks of crivello.toml; docs/guide/ranking.md"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -26,7 +24,7 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand)]
 enum Action {
-    /// Take a rank of your own: a number for each URL
+    /// Import a rank: a number for each URL
     Import(import::Args),
 }
 

@@ -1,10 +1,7 @@
-//! The built-in sample web, for the collections that were begun with it.
+//! The built-in sample web, for collections that began with it. The web itself is in the crate `simweb`.
 //!
-//! What lives here: which collections these are, and a server for the time that a command needs it. What does not: the
-//! web itself (`simweb`).
-//!
-//! **Invariant.** Only a collection whose every seed is the portal of the sample, whose scope is everything and which
-//! says nothing of addresses by itself is taken for one of the sample; it is crawled at the port it was begun with.
+//! **Invariant.** The sample is served only if every seed is its portal, the scope is `any` and `resolve` is empty. The
+//! crawl uses the port that the collection began with.
 
 use std::io::ErrorKind;
 
@@ -14,20 +11,18 @@ use page::Url;
 use simweb::{Options, Server, SimwebError, Web};
 
 use crate::context::Context;
-use crate::talk;
 
-/// Where all links of the sample can be reached from.
+/// The host that links to all pages of the sample.
 const PORTAL: &str = "portal.localhost";
 
 /// The sample web while a command crawls it.
 pub(super) struct Sample {
-    /// `None` if somebody else answers.
+    /// `None` if another process serves it.
     _server: Option<Server>,
 }
 
 impl Sample {
-    /// The sample web of a collection that was begun with it, where nothing else is asked for: the crawl is told its
-    /// addresses.
+    /// Serves the sample web if the collection began with it and no other seed is given. Sets its addresses in `config`.
     pub(super) fn of(
         collection: &Collection,
         seeds: &[String],
@@ -40,28 +35,28 @@ impl Sample {
             return Ok(None);
         };
         let (server, remark) = match Server::start(options(port)) {
-            Ok(server) => (Some(server), "is served for the time of this crawl".to_owned()),
+            Ok(server) => (Some(server), "it is served during this crawl".to_owned()),
             Err(SimwebError::Listen { source, .. }) if source.kind() == ErrorKind::AddrInUse => {
-                (None, format!("is taken to be what answers at port {port}, which is in use"))
+                (None, format!("port {port} is in use, probably by a server of it"))
             }
             Err(error) => return Err(error).context("the sample web cannot start"),
         };
         config.resolve = Web::new(options(port), port)?.resolve();
-        talk::say(
-            context.quiet,
-            &format!("sample   the web that this folder was begun with {remark}"),
+        context.say(
+            "Sample",
+            format!("This is the built-in sample web; {remark}. Its faults are on purpose."),
         );
         Ok(Some(Sample { _server: server }))
     }
 }
 
-/// The port of the sample web that a crawl was begun with; `None` if it was begun with anything else.
+/// The port of the sample web that a crawl began with; `None` if it began with other seeds.
 pub(super) fn port_of(begun: &[Url]) -> Option<u16> {
     let is_sample = |url: &Url| url.host_str() == Some(PORTAL);
     begun.first().filter(|_| begun.iter().all(is_sample))?.port_or_known_default()
 }
 
-/// The sample at a port.
+/// The options of the sample at a port.
 pub(super) fn options(port: u16) -> Options {
     Options { port, log_lines_max: 0, ..Options::default() }
 }

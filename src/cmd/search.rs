@@ -1,9 +1,6 @@
-//! `crivello search`: results on the command line.
+//! `crivello search`: prints results on the command line. The crates `serve` and `query` find them.
 //!
-//! What lives here: how results are printed. What does not: finding them (crates `search` and `query`).
-//!
-//! **Invariant.** Nothing that was crawled moves the cursor. A query that cannot be read is wrong usage, with a mark
-//! below the place.
+//! **Invariant.** Crawled text cannot move the cursor. An invalid query is wrong usage, with a mark below the place.
 
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
@@ -15,7 +12,7 @@ use query::{Explanation, Piece, Stop};
 use crate::context::{Context, Exit, Usage};
 use crate::talk;
 
-/// A query longer than this is not repeated in a message.
+/// Length of the longest query that an error repeats.
 const SHOWN_BYTES_MAX: usize = 200;
 
 #[derive(clap::Args)]
@@ -30,22 +27,22 @@ const SHOWN_BYTES_MAX: usize = 200;
 
 The whole language: docs/guide/searching.md")]
 pub(crate) struct Args {
-    /// What to look for; several words are one query
+    /// The query; several words are one query
     #[arg(required = true)]
     query: Vec<String>,
-    /// How many results
+    /// Number of results
     #[arg(short, long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
     k: u16,
-    /// Leave out that many first
+    /// Number of results to skip
     #[arg(long, default_value_t = 0)]
     offset: usize,
-    /// In the order of a topic of [rank.topics]
+    /// Rank by a topic of [rank.topics]
     #[arg(long)]
     topic: Option<String>,
-    /// Show how each score came about
+    /// Explain each score
     #[arg(long)]
     explain: bool,
-    /// Instead of results, what the last, unfinished word may become: a query a line
+    /// Print completions of the last word instead of results, one a line
     #[arg(long, conflicts_with_all = ["k", "offset", "topic", "explain"])]
     complete: bool,
 }
@@ -68,7 +65,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         context.print_json(&results)?;
     } else {
         let with_all = results.with_all.filter(|_| results.total > 0);
-        let with_all = with_all.map(|count| format!(", {count} with all words"));
+        let with_all = with_all.map(|count| format!(", {} with all words", talk::thousands(count)));
         let total = talk::count(results.total, "result");
         talk::say(context.quiet, &format!("{total}{}", with_all.unwrap_or_default()));
         if results.partial {
@@ -91,7 +88,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     Ok(if results.hits.is_empty() { Exit::NothingFound } else { Exit::Done })
 }
 
-/// A flag that is set after the time limit; never for 0.
+/// A flag that is set after the time limit. The limit 0 never sets it.
 fn stop_after(time_ms_max: u64) -> Stop {
     let stop = Stop::default();
     if time_ms_max > 0 {
@@ -104,7 +101,7 @@ fn stop_after(time_ms_max: u64) -> Stop {
     stop
 }
 
-/// Prints what an unfinished query may become.
+/// Prints completions of a query.
 fn complete(engine: &Engine, text: &str, stop: &Stop, context: &Context) -> Result<Exit> {
     let found = engine.complete(text, stop)?;
     if context.json {
@@ -118,7 +115,7 @@ fn complete(engine: &Engine, text: &str, stop: &Stop, context: &Context) -> Resu
     Ok(if found.completions.is_empty() { Exit::NothingFound } else { Exit::Done })
 }
 
-/// A query that cannot be read is shown with a mark where it went wrong; that is wrong usage.
+/// Turns an error of the query into wrong usage, with a mark below the place.
 fn complain(error: SearchError, query: &str) -> anyhow::Error {
     if !error.is_users() {
         return error.into();
@@ -139,8 +136,7 @@ fn print(out: &mut impl Write, place: usize, found: &Found, bold: bool) -> std::
         writeln!(out, "   {}", snippet.replace('\n', " "))?;
     }
     if found.copies > 0 {
-        let s = if found.copies == 1 { "" } else { "s" };
-        writeln!(out, "   and {} near-duplicate{s}", found.copies)?;
+        writeln!(out, "   and {}", talk::count(found.copies.into(), "near-identical page"))?;
     }
     if let Some(explanation) = &found.explanation {
         print_explanation(out, explanation, 1)?;
@@ -148,7 +144,7 @@ fn print(out: &mut impl Write, place: usize, found: &Found, bold: bool) -> std::
     writeln!(out)
 }
 
-/// Crawled text for a terminal: no control characters get through.
+/// Crawled text for a terminal, without control characters.
 fn join(pieces: &[Piece], bold: bool) -> String {
     let mut text = String::new();
     for piece in pieces {

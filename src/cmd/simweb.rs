@@ -1,7 +1,6 @@
-//! `crivello simweb`: the sample web alone, as a measuring stick for crawls.
+//! `crivello simweb`: serves the sample web alone, to judge crawls.
 //!
-//! **Invariant.** What it prints depends on the flags alone, but for the port where none was given and
-//! the log, which says what happened.
+//! **Invariant.** The output depends only on the flags, except for a free port and the log.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -18,56 +17,56 @@ use crate::talk;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   crivello simweb --hosts 1000 --addresses 200 --pages 50 --latency-ms 20
-  crivello simweb --port 7780 --truth > truth.json           what a polite crawler must end with
-  crivello simweb --port 7780 --log log.jsonl                serve, and write the log at the end
-  crivello simweb --port 7780 --judge log.jsonl --delay-ms 50  what a crawl did wrong, if anything")]
+  crivello simweb --port 7780 --truth > truth.json           the expected result of a polite crawl
+  crivello simweb --port 7780 --log log.jsonl                serves, and writes the log at the end
+  crivello simweb --port 7780 --judge log.jsonl --delay-ms 50  lists the faults of a crawl")]
 pub(crate) struct Args {
-    /// Everything that looks like chance comes from this number
+    /// Seed of the random numbers
     #[arg(long, default_value_t = Options::default().seed)]
     seed: u64,
-    /// Ordinary hosts
+    /// Number of ordinary hosts
     #[arg(long, default_value_t = Options::default().hosts)]
     hosts: u32,
-    /// Pages of each ordinary host
+    /// Number of pages of each ordinary host
     #[arg(long, default_value_t = Options::default().pages_per_host)]
     pages: u32,
-    /// Loopback addresses that the hosts share
+    /// Number of loopback addresses that the hosts share
     #[arg(long, default_value_t = Options::default().addresses)]
     addresses: u32,
-    /// Name the hosts by their addresses, for crawlers that cannot be told where names lead
+    /// Name the hosts by their addresses, for crawlers that cannot map names to addresses
     #[arg(long, requires = "plain")]
     numeric: bool,
-    /// Bytes that every page has at least
+    /// Least number of bytes of a page
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     page_bytes_min: usize,
     /// Port of all addresses; 0 takes a free one
     #[arg(long, default_value_t = 7780)]
     port: u16,
-    /// Mean time before an answer
+    /// Mean time before an answer, in milliseconds
     #[arg(long, default_value_t = 0)]
     latency_ms: u64,
     /// Share of requests to ordinary hosts that fail, from 0 to 1
     #[arg(long, default_value_t = 0.0)]
     error_rate: f64,
-    /// How often the web has changed: each edition changes, deletes and adds a few pages
+    /// Edition of the web: each changes, deletes and adds a few pages
     #[arg(long, default_value_t = 0)]
     edition: u32,
-    /// Print as JSON what has changed since this edition instead of serving
+    /// Print the changes since this edition as JSON instead of serving
     #[arg(long, value_name = "EDITION", conflicts_with = "truth")]
     changes_since: Option<u32>,
-    /// Without the hosts that misbehave
+    /// Serve no host that misbehaves
     #[arg(long)]
     plain: bool,
-    /// Print the truth as JSON instead of serving
+    /// Print the expected result of a crawl as JSON instead of serving
     #[arg(long)]
     truth: bool,
-    /// Hold a log against the truth instead of serving
+    /// Compare a log with the expected result instead of serving
     #[arg(long, value_name = "LOG", conflicts_with = "truth")]
     judge: Option<PathBuf>,
-    /// Pages of one host that the crawl may take; the truth of the endless calendar depends on it
+    /// Most pages of one host that the crawl may fetch, for the endless calendar
     #[arg(long, default_value_t = 60)]
     pages_per_host_max: u64,
-    /// Silence that the crawl promised each host
+    /// Delay between requests to a host that the crawl promised, in milliseconds
     #[arg(long, default_value_t = 1000)]
     delay_ms: u64,
     /// Write every request to this file at the end, one JSON object a line
@@ -108,7 +107,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if let Some(log) = &args.judge {
         return judge(args, log, context);
     }
-    // Before the work, so that nothing is lost for want of a place.
+    // Before the work, so that an error loses nothing.
     let log = args.log.as_deref().map(create_log).transpose()?;
     let runtime = runtime()?;
     let mut signals = Signals::catch(&runtime)?;
@@ -126,7 +125,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         drop(out);
         let hosts = talk::count(server.web().hosts().len() as u64, "host");
         let addresses = talk::count(args.addresses.into(), "address");
-        talk::say(context.quiet, &format!("serving {hosts} on {addresses}; Ctrl-C ends it"));
+        context.say("Ready", format!("{hosts} on {addresses}   Ctrl-C stops"));
     }
     runtime.block_on(signals.next());
     if let (Some(out), Some(file)) = (log, &args.log) {
@@ -155,7 +154,7 @@ fn judge(args: &Args, file: &Path, context: &Context) -> Result<Exit> {
     for (number, line) in (1_u64..).zip(BufReader::new(open).lines()) {
         let place = || format!("{}:{number}", file.display());
         let read = serde_json::from_str(&line.with_context(place)?).ok();
-        let read = read.context("it is no line of a log that `crivello simweb --log` writes");
+        let read = read.context("not a line of a log of `crivello simweb --log`");
         log.push(read.with_context(place)?);
     }
     let web = Web::new(args.options(), args.port)?;
@@ -165,6 +164,6 @@ fn judge(args: &Args, file: &Path, context: &Context) -> Result<Exit> {
     } else {
         writeln!(std::io::stdout().lock(), "{verdict}")?;
     }
-    anyhow::ensure!(verdict.is_clean(), "the crawl was not as it should be");
+    anyhow::ensure!(verdict.is_clean(), "the crawl has faults");
     Ok(Exit::Done)
 }

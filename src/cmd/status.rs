@@ -1,50 +1,48 @@
-//! `crivello status`: what the collection holds and which stage is behind.
+//! `crivello status`: the contents of the collection and the stages that are behind.
 //!
-//! **Invariant.** Looking changes nothing but CDXJ files that are behind, and needs no right to write.
+//! **Invariant.** The command changes nothing but outdated CDXJ files, and needs no right to write.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
 use archive::Archive;
 use collection::{Collection, Directory, Folding, Linking, PageTable, Vector, Writer};
-use crawl::{CrawlError, GoneFile, Recrawl, Report, SieveReport, Standing};
+use crawl::{CrawlError, GoneFile, Recrawl, Report, Standing};
 use index::{Index, IndexError};
 use jobs::Lag;
 use serde::Serialize;
 
-use super::crawl::aside_fate;
-use super::crawl::summary::{again, left, left_out, missing};
+use super::crawl::summary::{facts, missing, waiting};
 use crate::config::Config;
-use crate::context::{Context, Exit};
-use crate::pipeline::extract_options;
-use crate::talk::{self, count};
+use crate::context::{Context, Exit, command_line};
+use crate::pipeline::{extract_options, merged};
+use crate::talk::{self, Fact, count, thousands};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  crivello status --dir my-web --json")]
 pub(crate) struct Args {}
 
-/// Reasons for having no page that are shown.
+/// Number of reasons for having no page that are shown.
 const REASONS_SHOWN_MAX: usize = 8;
 
-/// The answer; a stage that was not run yet is absent.
+/// The answer. A stage that was not run yet is absent.
 #[derive(Default, Serialize)]
 struct Status {
     archive: ArchiveStatus,
-    /// Who writes to the collection right now.
+    /// The process that writes to the collection now.
     running: Option<Writer>,
-    /// Whether the crawl is paused, one of a list, or a recrawl is not over.
+    /// Whether the crawl is paused, begun with a list, or a recrawl is unfinished.
     standing: Standing,
-    /// What is wrong with what tells of recrawls.
+    /// The damage of the state of recrawls.
     recrawl_fault: Option<String>,
-    /// What is wrong with the seeds, without which no crawl goes on.
+    /// The damage of the seeds, without which no crawl continues.
     seeds_fault: Option<String>,
-    /// What the last crawl that came to its end said of itself.
+    /// The report of the last crawl that ended.
     crawl: Option<Report>,
-    /// What is wrong with that, if it cannot be told.
+    /// The damage of that report.
     crawl_fault: Option<String>,
     pages: Option<PagesStatus>,
     graph: Option<GraphStatus>,
@@ -52,7 +50,7 @@ struct Status {
     index: Option<IndexStatus>,
     /// Commands that would bring the collection up to date.
     behind: Vec<&'static str>,
-    /// Why.
+    /// The reason.
     why_behind: Option<String>,
 }
 
@@ -60,9 +58,9 @@ struct Status {
 struct ArchiveStatus {
     files: usize,
     bytes: u64,
-    /// Files that are gone, unless all that they had was visited again.
+    /// Missing files, unless all their URLs were visited again.
     gone: Vec<String>,
-    /// The same of those that have become shorter.
+    /// Files that became shorter, unless all their lost URLs were visited again.
     shortened: Vec<String>,
 }
 
@@ -71,7 +69,7 @@ struct PagesStatus {
     pages: usize,
     redirects: usize,
     others: usize,
-    /// Why these are none.
+    /// URLs without a page, by reason.
     reasons: BTreeMap<String, u64>,
     /// Expected collisions of 64-bit signatures among the URLs seen: k²/2^64.
     expected_collisions: f64,
@@ -96,11 +94,11 @@ struct IndexStatus {
     documents: u64,
     generation: u64,
     bytes: u64,
-    /// Whether it came from another engine, instead of from the archive.
+    /// Whether it was imported from another engine, not built from the archive.
     imported: bool,
-    /// Names that search.ranks can give a weight to.
+    /// Names for search.ranks.
     ranks: Vec<String>,
-    /// Names that a search can choose.
+    /// Names for `search --topic`.
     topics: Vec<String>,
 }
 
@@ -110,7 +108,7 @@ impl PagesStatus {
         let (redirects, others) = (directory.redirects().len(), directory.others().len());
         let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
         for (_, what) in directory.others() {
-            // What follows is for whoever asks about the URL.
+            // `why` shows the rest.
             let what = what.split(':').next().unwrap_or_default();
             *reasons.entry(what.to_owned()).or_default() += 1;
         }
@@ -127,7 +125,7 @@ pub(crate) fn run(_: &Args, context: &Context) -> Result<Exit> {
     if context.json {
         context.print_json(&status)?;
     } else {
-        print(&status)?;
+        print(&status, &collection, context)?;
     }
     Ok(Exit::Done)
 }
@@ -142,7 +140,7 @@ impl ArchiveStatus {
             Ok(gone) => {
                 gone.into_iter().filter(GoneFile::is_missed).map(|file| file.name).collect()
             }
-            // Without the right to bring CDXJ files up to date nobody can tell what is in no other file.
+            // Without the right to update CDXJ files it is unknown which URLs are in no other file.
             Err(_) => crawl::lost_files(&frontier, &archive)?.into_iter().collect(),
         };
         let (shortened, gone) = lost.into_iter().partition(|name| archive.files().contains(name));
@@ -166,7 +164,7 @@ impl IndexStatus {
     }
 }
 
-/// What is still to be done with the crawl, and what is wrong if that cannot be told.
+/// The state of the crawl, or the damage of its file.
 fn standing(collection: &Collection) -> Result<(Standing, Option<String>)> {
     Ok(match Standing::read(&collection.frontier_dir()) {
         Err(fault @ CrawlError::Recrawl { .. }) => (Standing::default(), Some(fault.to_string())),
@@ -198,7 +196,7 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
         let ranked = collection.ranks_file().is_file();
         let same = directory.is_some_and(|directory| directory.id() == linking.source);
         rank_lag = match (same, ranked) {
-            (false, _) => Some("the link graph is of other pages than were read since"),
+            (false, _) => Some("the link graph is older than the pages"),
             (true, false) => rank_lag,
             (true, true) => None,
         };
@@ -215,9 +213,9 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
     });
     let mut index_lag = Some("there is no index yet".to_owned());
     match Index::open(&collection.index_dir()) {
-        // A first one that was killed has left its folder.
+        // A first build that was killed has left its folder.
         Err(IndexError::NotAnIndex { .. }) => {}
-        // The rest can be told all the same.
+        // The other stages are still reported.
         Err(error @ IndexError::Version { .. }) => index_lag = Some(error.to_string()),
         index => {
             let index = index?;
@@ -232,9 +230,9 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
             status.index = Some(IndexStatus::of(&index, collection));
         }
     }
-    // The index takes ranks and duplicates along.
+    // `index` updates ranks and duplicates too.
     let lag = if status.index.as_ref().is_some_and(|index| index.imported) {
-        // There is nothing to make it from.
+        // It cannot be built from the archive.
         None
     } else if status.archive.files == 0 {
         Some(("crawl", "the archive is empty".to_owned()))
@@ -247,7 +245,7 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
     Ok(status)
 }
 
-/// Why an index is to be brought up to date with the pages and their duplicates; `None` if it is.
+/// Why the index is behind its pages and their duplicates; `None` if it is not.
 fn lag_behind(
     index: &Index,
     directory: &Directory,
@@ -271,169 +269,137 @@ fn folder_bytes(dir: &Path) -> u64 {
     sizes.sum()
 }
 
-fn print_crawl(out: &mut impl Write, report: &Report) -> Result<()> {
-    let ended = if report.interrupted { "stopped" } else { "ended" };
-    // A run that could not tell, and none before it that could.
-    let is_unknown = report.unread && report.hosts == 0;
-    let (pages, hosts) = (count(report.pages, "page"), count(report.hosts, "host"));
-    let all = format!("{pages} archived and {hosts} known in all; ");
-    writeln!(
-        out,
-        "last crawl  {ended} {}: {}, {}, {} in {} s; {}{}",
-        archive::date_text(report.finished_s),
-        count(report.pages_new, "new page"),
-        count(report.requests, "request"),
-        talk::bytes(report.bytes),
-        report.elapsed_ms / 1000,
-        if is_unknown { "" } else { &all },
-        left(report).unwrap_or_else(|| {
-            let which = if report.alone { "no URL of its own" } else { "no URL" };
-            format!("{which} is left")
-        }),
-    )?;
-    if report.held > 0 {
-        let held = count(report.held, "URL");
-        writeln!(out, "            {held} left for a crawl that follows links")?;
-    }
-    if report.recrawled {
-        writeln!(out, "            {}", again(report))?;
-    }
-    for part in missing(report).into_iter().chain(left_out(report)) {
-        writeln!(out, "            {part}")?;
-    }
-    for aside in &report.aside {
-        let (why, fate) = (talk::plain(&aside.why), aside_fate(aside));
-        writeln!(out, "            set aside {}: {why}; {fate}", aside.host)?;
-    }
-    print_sieve(out, &report.sieve)
+/// Facts about the last crawl.
+fn crawl_facts(report: &Report, crawl: &str) -> Vec<Fact> {
+    let ended = if report.interrupted { "Stopped" } else { "Finished" };
+    let mut all =
+        vec![Fact::new(ended, format!("last crawl at {}", archive::date_text(report.finished_s)))];
+    all.extend(facts(report, crawl));
+    all.push(Fact::detail("Sites", format!("{} known", thousands(report.hosts))));
+    let is_complete =
+        !report.unread && report.limit.is_none() && report.waiting + report.put_off == 0;
+    all.extend(is_complete.then(|| Fact::detail("Left", "no URL")));
+    all.extend(missing(report));
+    all.extend(report.aside.iter().map(waiting));
+    all
 }
 
-fn print_sieve(out: &mut impl Write, sieve: &SieveReport) -> Result<()> {
-    writeln!(
-        out,
-        "sieve       {}, {} offered, {} new; the cache caught {:.0} % of the links; {} memory, {} disk",
-        sieve.kind,
-        count(sieve.offered, "URL"),
-        sieve.emitted,
-        100.0 * sieve.cache_hit_rate,
-        talk::bytes(sieve.memory_bytes),
-        talk::bytes(sieve.disk_bytes),
-    )?;
-    writeln!(
-        out,
-        "            expected signature collisions {:.1e}, false positives {:.1e} ({:.1e} planned)",
-        sieve.expected_collisions, sieve.false_positive_rate, sieve.planned_false_positive_rate,
-    )?;
-    Ok(())
-}
-
-/// Reasons for having no page, behind a blank and in parentheses; servers may make up as many as they like.
+/// `gone 12, timeout 3`, the most frequent reasons first. Servers can cause any number of reasons.
 fn most_frequent(reasons: &BTreeMap<String, u64>) -> String {
     let mut sorted: Vec<(&String, u64)> =
         reasons.iter().map(|(what, times)| (what, *times)).collect();
     sorted.sort_by_key(|(_, times)| Reverse(*times));
     let rest: u64 = sorted.iter().skip(REASONS_SHOWN_MAX).map(|(_, times)| times).sum();
+    let text = |what: &str, times| format!("{what} {}", thousands(times));
     let shown = sorted.iter().take(REASONS_SHOWN_MAX);
-    let mut shown: Vec<String> = shown.map(|(what, times)| format!("{what} {times}")).collect();
-    shown.extend((rest > 0).then(|| format!("others {rest}")));
-    if shown.is_empty() { String::new() } else { format!(" ({})", talk::plain(&shown.join(", "))) }
+    let mut shown: Vec<String> = shown.map(|(what, times)| text(what, *times)).collect();
+    shown.extend((rest > 0).then(|| text("others", rest)));
+    talk::plain(&shown.join(", "))
 }
 
-fn print_index(out: &mut impl Write, index: &IndexStatus) -> Result<()> {
-    let bytes = talk::bytes(index.bytes);
-    writeln!(
-        out,
-        "index       {}, {bytes}, generation {}{}",
-        count(index.documents, "document"),
-        index.generation,
-        if index.imported { "; imported, without positions" } else { "" }
-    )?;
-    for (what, names) in [("ranks ", &index.ranks), ("topics", &index.topics)] {
+fn archive_facts(archive: &ArchiveStatus) -> Vec<Fact> {
+    let files = count(archive.files as u64, "file");
+    let mut facts = vec![Fact::new("Archive", format!("{files}, {}", talk::bytes(archive.bytes)))];
+    for files in talk::lost_files(&archive.gone, &archive.shortened) {
+        facts.push(Fact::new("Missing", format!("{files}; {}", talk::SEE_DOCTOR)));
+    }
+    facts
+}
+
+/// Facts about the state of the crawl.
+fn standing_facts(standing: &Standing, collection: &Collection) -> Vec<Fact> {
+    let crawl = command_line(collection, "crawl");
+    let mut facts = Vec::new();
+    if standing.paused {
+        facts.push(Fact::new("Paused", "by the file frontier/pause, until it is removed"));
+    }
+    if standing.list {
+        let follow = command_line(collection, "crawl --follow");
+        facts.push(Fact::new("List", format!("links are not followed; `{follow}` follows them")));
+    }
+    if let Some(since_s) = standing.recrawl_since_s {
+        let since = archive::date_text(since_s);
+        let what = match standing.recrawl {
+            Some(Recrawl::Due) => "due pages",
+            Some(Recrawl::Given) => "given pages",
+            _ => "all pages",
+        };
+        let left = if standing.recrawl_rest {
+            format!("has left sites that were set aside; `{crawl}` tries them")
+        } else {
+            format!("is unfinished; `{crawl}` continues")
+        };
+        facts.push(Fact::new("Recrawl", format!("of {what}, started {since}, {left}")));
+    }
+    facts
+}
+
+fn pages_facts(pages: &PagesStatus) -> Vec<Fact> {
+    let (urls, redirects) =
+        (count(pages.others as u64, "URL"), count(pages.redirects as u64, "redirect"));
+    let lost = pages.expected_collisions;
+    let lost = if lost < 0.5 { "none expected".to_owned() } else { format!("about {lost:.0}") };
+    let reasons = most_frequent(&pages.reasons);
+    let mut facts = vec![
+        Fact::new("Pages", format!("{} and {redirects}", count(pages.pages as u64, "page"))),
+        Fact::detail("Pages", format!("URLs lost by chance: {lost}")),
+    ];
+    if pages.others > 0 {
+        facts.push(Fact::new("No page", format!("{urls}: {reasons}")));
+    }
+    facts
+}
+
+fn index_facts(index: &IndexStatus) -> Vec<Fact> {
+    let (documents, bytes) = (count(index.documents, "document"), talk::bytes(index.bytes));
+    let imported = if index.imported { "; imported, without positions" } else { "" };
+    let mut facts = vec![
+        Fact::new("Index", format!("{documents}, {bytes}{imported}")),
+        Fact::detail("Index", format!("generation {}", index.generation)),
+    ];
+    for (label, names) in [("Ranks", &index.ranks), ("Topics", &index.topics)] {
         if !names.is_empty() {
-            writeln!(out, "{what}      {}", names.join(", "))?;
+            facts.push(Fact::new(label, names.join(", ")));
         }
     }
-    Ok(())
+    facts
 }
 
-fn print_archive(out: &mut impl Write, archive: &ArchiveStatus) -> Result<()> {
-    let files = count(archive.files as u64, "file");
-    writeln!(out, "archive     {files}, {}", talk::bytes(archive.bytes))?;
-    for files in talk::lost_files(&archive.gone, &archive.shortened) {
-        writeln!(out, "            {files}; {}", talk::WHO_TELLS_LOST)?;
+fn print(status: &Status, collection: &Collection, context: &Context) -> Result<()> {
+    let mut facts = archive_facts(&status.archive);
+    facts.extend(status.running.as_ref().map(|writer| Fact::new("Running", writer.to_string())));
+    facts.extend(standing_facts(&status.standing, collection));
+    for (label, fault) in [
+        ("Recrawl", &status.recrawl_fault),
+        ("Seeds", &status.seeds_fault),
+        ("Crawl", &status.crawl_fault),
+    ] {
+        facts.extend(fault.as_ref().map(|fault| Fact::new(label, talk::plain(fault))));
     }
-    Ok(())
-}
-
-fn print(status: &Status) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    print_archive(&mut out, &status.archive)?;
-    if let Some(writer) = &status.running {
-        writeln!(out, "running     {writer}")?;
-    }
-    if status.standing.paused {
-        writeln!(out, "crawl       paused; remove frontier/pause to go on")?;
-    }
-    if status.standing.list {
-        writeln!(
-            out,
-            "crawl       a list: no link is followed, unless `crivello crawl --follow` says so"
-        )?;
-    }
-    if let Some(since_s) = status.standing.recrawl_since_s {
-        let since = archive::date_text(since_s);
-        let what = match status.standing.recrawl {
-            Some(Recrawl::Due) => "what was due",
-            Some(Recrawl::Given) => "what was given",
-            _ => "everything",
-        };
-        let left = if status.standing.recrawl_rest {
-            "has left hosts that were set aside: `crivello crawl` asks them"
-        } else {
-            "is not over: `crivello crawl` goes on"
-        };
-        writeln!(out, "crawl       a recrawl of {what} since {since} {left}")?;
-    }
-    if let Some(fault) = &status.recrawl_fault {
-        writeln!(out, "recrawl     {}", talk::plain(fault))?;
-    }
-    if let Some(fault) = &status.seeds_fault {
-        writeln!(out, "seeds       {}", talk::plain(fault))?;
-    }
-    if let Some(fault) = &status.crawl_fault {
-        writeln!(out, "last crawl  {}", talk::plain(fault))?;
-    }
-    if let Some(report) = &status.crawl {
-        print_crawl(&mut out, report)?;
-    }
-    if let Some(pages) = &status.pages {
-        let reasons = most_frequent(&pages.reasons);
-        writeln!(
-            out,
-            "pages       {}, {}, {} without a page{reasons}; {:.1e} expected signature collisions",
-            count(pages.pages as u64, "page"),
-            count(pages.redirects as u64, "redirect"),
-            count(pages.others as u64, "URL"),
-            pages.expected_collisions
-        )?;
-    }
+    let crawl = command_line(collection, "crawl");
+    facts.extend(status.crawl.iter().flat_map(|report| crawl_facts(report, &crawl)));
+    facts.extend(status.pages.iter().flat_map(pages_facts));
     if let Some(graph) = &status.graph {
-        let ranked = if graph.ranked { "ranked" } else { "not ranked" };
-        let (nodes, arcs) = (count(graph.nodes.into(), "node"), count(graph.arcs, "arc"));
-        let bits = graph.bits_per_arc;
-        writeln!(out, "graph       {nodes}, {arcs}, {bits:.2} bits an arc, {ranked}")?;
+        let (pages, links) = (count(graph.nodes.into(), "page"), count(graph.arcs, "link"));
+        let ranked = if graph.ranked { "" } else { ", not ranked" };
+        facts.push(Fact::new("Links", format!("{links} between {pages}{ranked}")));
+        facts.push(Fact::detail("Links", format!("{:.2} bits a link", graph.bits_per_arc)));
     }
     if let Some(duplicates) = &status.duplicates {
-        let folded = count(duplicates.folded, "page");
-        let clusters = count(duplicates.clusters, "other");
-        writeln!(out, "duplicates  {folded} folded behind {clusters}")?;
+        facts.push(Fact::new("Merged", merged(duplicates.folded, duplicates.clusters)));
     }
-    if let Some(index) = &status.index {
-        print_index(&mut out, index)?;
-    }
+    facts.extend(status.index.iter().flat_map(index_facts));
     for command in &status.behind {
         let why = status.why_behind.as_deref().unwrap_or_default();
-        writeln!(out, "behind      run `crivello {command}`: {why}")?;
+        facts.push(Fact::new(
+            "Behind",
+            format!("run `{}`: {why}", command_line(collection, command)),
+        ));
     }
+    let mut out = std::io::stdout().lock();
+    facts
+        .iter()
+        .filter(|fact| !fact.is_detail || context.verbose)
+        .try_for_each(|fact| fact.write(&mut out))?;
     Ok(())
 }

@@ -1,38 +1,43 @@
-//! What reading TOML has to say, in words for people.
+//! Errors of the TOML parser in plain words.
 //!
-//! What lives here: the messages of the reader without the types of a programming language, the line that
-//! they are about, the key that was perhaps meant, and the block that took a key in by mistake. What does not: which
-//! values can be obeyed.
+//! What lives here: messages without the types of a programming language, the line of an error, a suggestion for an
+//! unknown key, and a block that contains a key by mistake. What does not: the check of values (`config.rs`).
 //!
-//! **Invariant.** A message about a value says what it is and what may stand there; where it may be a
-//! password, only the latter, and its line is not repeated.
+//! **Invariant.** A message about a value has the value and the valid ones. If the value may be a password, the message
+//! has neither the value nor its line.
 
 use std::fmt::Write as _;
 
 use super::{has_key, range_of};
 
-/// A line longer than this is not repeated in a message.
+/// Length of the longest line that a message repeats.
 const SHOWN_BYTES_MAX: usize = 400;
 
-/// The most letters of a value that a message repeats.
+/// Number of letters of a value that a message repeats.
 const VALUE_LETTERS_MAX: usize = 60;
 
-/// Keys whose values may be passwords, as are all below them.
+/// Keys whose values, and all values below, may be passwords.
 const SECRETS: [[&str; 2]; 2] = [["crawl", "auth"], ["crawl", "headers"]];
 
-/// Whether what stands at a path, or anywhere below it, may be a password.
+/// Returns whether the value at a path, or a value below it, may be a password.
 pub(super) fn is_secret(path: &str) -> bool {
     let names = || path.split('.').map(|name| name.trim().trim_matches(['"', '\'']));
     SECRETS.iter().any(|secret| secret.iter().zip(names()).all(|(secret, name)| *secret == name))
 }
 
-/// The message, the line it is about, and the key that was perhaps meant.
+/// The message with the key, the line and a suggestion.
 pub(super) fn explain(error: &toml::de::Error, text: &str, name: &str) -> String {
     let at = error.span().map(|span| text.get(..span.start).unwrap_or(text).matches('\n').count());
-    let range =
-        at.and_then(|at| key_of(text, at + 1)).and_then(|(section, key)| range_of(section, key));
+    let key = at.and_then(|at| key_of(text, at + 1));
+    let range = key.and_then(|(section, key)| range_of(section, key));
     let is_secret = at.is_some_and(|at| has_secret(text, at + 1));
-    let mut message = format!("{name}: {}", in_words(error.message(), range.as_deref(), is_secret));
+    let words = in_words(error.message(), range.as_deref(), is_secret);
+    let mut message = match key {
+        Some((section, key)) if words.starts_with("it ") => {
+            format!("{name}: the key `{key}` of [{section}] cannot be used: {words}")
+        }
+        _ => format!("{name}: {words}"),
+    };
     if let Some(span) = error.span() {
         let before = text.get(..span.start).unwrap_or(text);
         let line = before.matches('\n').count() + 1;
@@ -51,8 +56,7 @@ pub(super) fn explain(error: &toml::de::Error, text: &str, name: &str) -> String
     message
 }
 
-/// What happened to a key that stands in a block of its own section, and would be right above it; `None` if a line
-/// sets no such key.
+/// Explains a key that is in a block below its section by mistake. Returns `None` if the line sets no such key.
 fn taken_in(text: &str, line: usize) -> Option<String> {
     let (at, header) = header_above(text, line)?;
     let (section, block) = inside(header)?.split_once('.')?;
@@ -68,18 +72,18 @@ fn taken_in(text: &str, line: usize) -> Option<String> {
     ))
 }
 
-/// The last line with a header at or above a line, with its number.
+/// The nearest header at or above a line, with its line number.
 fn header_above(text: &str, line: usize) -> Option<(usize, &str)> {
     let is_header = |(_, line): &(usize, &str)| line.trim_start().starts_with('[');
     (1..).zip(text.lines()).take(line).filter(is_header).last()
 }
 
-/// The path that a header names.
+/// The path in a header.
 fn inside(header: &str) -> Option<&str> {
     Some(header.trim_start().trim_start_matches('[').split(']').next()?.trim())
 }
 
-/// A line by its number, below a message; nothing if it is too long, or may hold a password.
+/// A line to show below a message; empty if it is too long or may hold a password.
 pub(super) fn show(text: &str, line: usize) -> String {
     let shown = text.lines().nth(line - 1).filter(|shown| shown.len() <= SHOWN_BYTES_MAX);
     let shown = shown.filter(|_| !has_secret(text, line));
@@ -91,7 +95,7 @@ pub(super) fn line_of(text: &str, section: &str, key: &str) -> Option<usize> {
     (1..=text.lines().count()).find(|&line| key_of(text, line) == Some((section, key)))
 }
 
-/// The number of the line with which one of several blocks for a key begins.
+/// The number of the line where the given block of a key begins.
 pub(super) fn block_of(text: &str, section: &str, key: &str, number: usize) -> Option<usize> {
     let is_block = |line: &str| {
         let names = inside(line).into_iter().flat_map(|path| path.split('.'));
@@ -102,11 +106,11 @@ pub(super) fn block_of(text: &str, section: &str, key: &str, number: usize) -> O
     blocks.map(|(line, _)| line).nth(number - 1)
 }
 
-/// Whether a line may hold a password: it stands in a section of them, or sets a key for them, or a line
-/// above it does whose value is not over.
+/// Returns whether a line may hold a password: it is in a section of passwords, sets a key for one, or continues the
+/// value of such a key.
 fn has_secret(text: &str, line: usize) -> bool {
     let mut section = "";
-    // What was written of a value that is not over, and whether it is a secret.
+    // The begin of an unfinished value, and whether it is a secret.
     let mut open: Option<(String, bool)> = None;
     let mut last = false;
     for line in text.lines().take(line) {
@@ -130,7 +134,7 @@ fn has_secret(text: &str, line: usize) -> bool {
     last
 }
 
-/// Whether a bracket or a text begins in what was written and does not end there.
+/// Returns whether a bracket or a string is still open at the end.
 fn is_open(written: &str) -> bool {
     let (mut depth, mut quote) = (0_i32, None);
     let mut letters = written.chars();
@@ -162,7 +166,7 @@ fn key_of(text: &str, line: usize) -> Option<(&str, &str)> {
     }
 }
 
-/// A value as a message repeats it.
+/// A value for a message, cut if it is long.
 pub(super) fn shortened(value: &str) -> String {
     match value.char_indices().nth(VALUE_LETTERS_MAX) {
         Some((end, _)) => format!("{}…", &value[..end]),
@@ -170,8 +174,8 @@ pub(super) fn shortened(value: &str) -> String {
     }
 }
 
-/// What is wrong, in words for people: not the list of all keys, but the one that was perhaps meant; not a
-/// type, but what to write, in its bounds if they are known; and not what stands there if that is a secret.
+/// The error in plain words: a suggestion instead of all keys, an example or bounds instead of a type, and no value that
+/// is a secret.
 pub(super) fn in_words(message: &str, range: Option<&str>, is_secret: bool) -> String {
     if let Some(unknown) = message.strip_prefix("unknown field ") {
         let what = format!("unknown key {}", unknown.split(", expected").next().unwrap_or(unknown));
@@ -181,14 +185,14 @@ pub(super) fn in_words(message: &str, range: Option<&str>, is_secret: bool) -> S
         };
     }
     if message.starts_with("duplicate key") {
-        return "this key, or this section, stands here for the second time".to_owned();
+        return "this key or section is already set above".to_owned();
     }
     if message.starts_with("cannot extend value of type inline table") {
         return "a line above gives this table a value already, such as `{}`: put the block in the place of that line"
             .to_owned();
     }
     if message.starts_with("string values must be quoted") {
-        return "a value is missing here, or is text without quotation marks".to_owned();
+        return "a value is missing, or is a text without quotation marks".to_owned();
     }
     let is_about_value = |(what, _): &(&str, &str)| {
         ["invalid type: ", "invalid value: ", "unknown variant ", "invalid length "]
@@ -215,7 +219,7 @@ pub(super) fn in_words(message: &str, range: Option<&str>, is_secret: bool) -> S
     }
 }
 
-/// What stands there.
+/// The value of an error in words.
 fn found(what: &str) -> String {
     let value = what.split_once(": ").map_or(what, |(_, value)| value);
     let quoted = || shortened(value.split('`').nth(1).unwrap_or(value));
@@ -241,7 +245,7 @@ fn is_integer(expected: &str) -> bool {
     matches!(expected, "usize" | "u64" | "u32" | "u16" | "u8" | "i32" | "i64")
 }
 
-/// What may stand there.
+/// The valid values in words.
 fn wanted(expected: &str) -> String {
     let words = match expected {
         "usize" | "u64" => "a whole number, 0 or more",
@@ -262,16 +266,16 @@ fn wanted(expected: &str) -> String {
     words.replace('`', "\"")
 }
 
-/// The values of a message that lists all that may stand there, such as "unknown variant `x`, expected one of `a`, `b`".
+/// The values that a message lists, such as "unknown variant `x`, expected one of `a`, `b`".
 pub(super) fn listed(message: &str) -> Vec<&str> {
     let Some(rest) = message.strip_prefix("unknown variant ") else { return Vec::new() };
     rest.split('`').skip(1).step_by(2).skip(1).collect()
 }
 
-/// How near a misspelt key must be to the one suggested, by Jaro and Winkler.
+/// Least likeness of a misspelt key and the suggestion, by Jaro and Winkler.
 const LIKENESS_MIN: f64 = 0.7;
 
-/// The key nearest to the unknown one, if one is near, out of serde's own list of those it knows.
+/// The key most like the unknown one, if any is, from the list in the message of serde.
 fn suggestion(message: &str) -> Option<&str> {
     let mut names = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
     let unknown = names.next()?.to_lowercase();

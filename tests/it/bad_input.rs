@@ -128,7 +128,7 @@ fn a_page_that_is_not_there_is_the_reason() {
     sandbox.init(&server);
     let missing = format!("{}no-such-page.html", server.web().seeds()[0]);
     let ran = sandbox.run(&["crawl", "--dir", "web", "--list", &missing]);
-    fails(&ran, 1, &["no page could be fetched", "status 404"]);
+    fails(&ran, 1, &["no page could be fetched", "gone 1"]);
     // Whoever reads the counts gets them all the same.
     let ran = sandbox.run(&["crawl", "--dir", "web", "--list", &missing, "--json"]);
     let report: Value = serde_json::from_str(&ran.stdout).expect("JSON");
@@ -171,12 +171,13 @@ fn no_page_has_its_true_reason() {
     let slow = ["--set", "crawl.delay_ms=60000", "--max-time", "1"];
     check("200 OK", &slow, "stopped by `time_s_max`");
     let none = ["--set", "crawl.store_filter=path = /elsewhere"];
-    check("200 OK", &none, "1 answer kept out of the archive (`store_filter`)");
+    check("200 OK", &none, "excluded 1 answer from the archive by `store_filter`");
     let away = "301 Moved\r\nLocation: http://127.0.0.2/";
-    check(away, &[], "1 link refused (`scope`); status 301 (1×)");
+    check(away, &[], "excluded 1 link: `scope` 1; redirects with status 301");
     let hops = ["--set", "crawl.redirects_max=0"];
-    check("302 Found\r\nLocation: /a", &hops, "1 URL dropped (`redirects_max`); status 302 (1×)");
-    check("404 Not Found", &[], "1 URL without a page (status 404)");
+    let limited = "limited 1 URL: `redirects_max` 1; redirects with status 302";
+    check("302 Found\r\nLocation: /a", &hops, limited);
+    check("404 Not Found", &[], "failed 1 page: gone 1");
 }
 
 #[test]
@@ -188,11 +189,10 @@ fn a_recrawl_that_nobody_answers_leaves_the_collection_as_it_was() {
     server.stop();
     let ran = sandbox.run(&["crawl", "--dir", "web", "--recrawl"]);
     let said = [
-        "1 visit in vain, whose hosts were set aside (connect)",
-        "nothing answered",
-        "stay as they are",
-        "asked for known URLs again: 3 visits in vain, made again or to be made again (connect)",
-        "; 1 URL left of hosts that were set aside",
+        "Failed    1 page: site not reachable 1\n",
+        "no site answered",
+        "Retried   3 requests: site not reachable 3\n",
+        "Left      1 URL; ",
         "; the next crawl tries it again",
     ];
     assert!(ran.code == 0 && said.iter().all(|words| ran.stderr.contains(words)), "{ran:#?}");
@@ -213,24 +213,24 @@ fn a_recrawl_is_widened_and_says_so() {
     };
     // As many bytes as there may be, so none is begun; then one that ends before its first request.
     let said = crawl(&["--recrawl=due", "--max-bytes", "1"]);
-    assert!(said.contains("`bytes_max` was reached before, and no URL is left"), "{said}");
-    assert!(said.contains("recrawl  not begun: `bytes_max` leaves no room for it"), "{said}");
+    assert!(said.contains("by `bytes_max`; no URL is left"), "{said}");
+    assert!(said.contains("Recrawl   not started, since `bytes_max` is reached"), "{said}");
     let said = crawl(&["--recrawl", "--list", &seed, "--max-bytes", "1"]);
-    assert!(said.contains("recrawl  not begun: `bytes_max` leaves no room for it"), "{said}");
-    assert!(!said.contains("gone on with") && !said.contains("visited before"), "{said}");
+    assert!(said.contains("Recrawl   not started"), "{said}");
+    assert!(!said.contains("continue") && !said.contains("visited before"), "{said}");
     let short = ["--max-time", "1", "--set", "crawl.delay_ms=60000"];
     let due = ["--recrawl=due", "--set", "crawl.recrawl_min_s=0"];
     let said = crawl(&[&due[..], &short[..]].concat());
-    assert!(!said.contains("is not over"), "{said}");
+    assert!(!said.contains("Recrawl  "), "{said}");
     let said = sandbox.done(&["status", "--dir", "web"]);
-    assert!(said.contains("a recrawl of what was due since"), "{said}");
+    assert!(said.contains("Recrawl   of due pages, started "), "{said}");
     let said = crawl(&short);
-    assert!(said.contains("is not over: it goes on\n"), "{said}");
+    assert!(said.contains("Recrawl   started ") && said.contains("Z, continues\n"), "{said}");
     let said = crawl(&[&["--recrawl"], &short[..]].concat());
-    assert!(said.contains("of what was due is not over: it now asks for everything\n"), "{said}");
+    assert!(said.contains("Z, continues with all pages\n"), "{said}");
     let said = crawl(&["--recrawl=due"]);
-    assert!(said.contains("of everything is not over: it goes on with all that is left"), "{said}");
-    assert!(said.contains("asked for 1 known URL again: 1 unchanged"), "{said}");
+    assert!(said.contains("Recrawl   of all pages, started "), "{said}");
+    assert!(said.contains("Recrawled 1 known URL: 1 unchanged"), "{said}");
     fs::write(sandbox.path("web/frontier/recrawl"), "x").expect("a file");
     let ran = sandbox.run(&["crawl", "--dir", "web"]);
     fails(&ran, 1, &["frontier/recrawl: not a valid recrawl file", "remove it", "--recrawl"]);
@@ -438,7 +438,7 @@ fn a_flipped_byte_of_the_archive_is_found_by_the_doctor_and_by_indexing() {
         let ran = sandbox.run(&["index", "--dir", "web"]);
         assert_eq!(ran.code, 0, "{ran:#?}");
         for said in
-            ["damaged  ", "crivello-00001.warc.gz", " at byte ", "1 place left out", "--recrawl"]
+            ["Damaged  ", "crivello-00001.warc.gz", " at byte ", "1 damaged place", "--recrawl"]
         {
             assert!(ran.stderr.contains(said), "no {said}: {ran:#?}");
         }
@@ -590,9 +590,7 @@ fn a_crawl_tells_of_damage_in_the_archive_once() {
     fs::write(&archive, bytes).expect("written");
     let ran = sandbox.run(&["crawl", "--dir", "web"]);
     assert_eq!(ran.code, 0, "{ran:#?}");
-    for said in
-        ["the archive is damaged: ", "crivello-00001.warc.gz", " at byte ", "doctor archive"]
-    {
+    for said in ["Damaged   archive: ", "crivello-00001.warc.gz", " at byte ", "doctor archive"] {
         assert_eq!(ran.stderr.matches(said).count(), 1, "{said}: {ran:#?}");
     }
     let ran = sandbox.run(&["crawl", "--dir", "web"]);

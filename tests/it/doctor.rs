@@ -123,7 +123,10 @@ fn a_missing_part_of_the_page_table_is_told_and_made_again() {
     let said = "part-00000.pages is missing; `crivello index` makes it again";
     assert!(ran.code == 1 && ran.stdout.contains(said), "{ran:#?}");
     let status = sandbox.done(&["status", "--dir", "web"]);
-    assert!(status.contains("run `crivello index`: files of `pages/` are missing"), "{status}");
+    assert!(
+        status.contains("run `crivello index --dir web`: files of `pages/` are missing"),
+        "{status}"
+    );
     let bare = sandbox.json(&["search", "zebras", "--dir", "web"]);
     let note = "No snippet for 1 of the results shown: files of `pages/` are missing";
     assert!(bare["notes"][0].as_str().is_some_and(|said| said.starts_with(note)), "{bare:#}");
@@ -233,9 +236,9 @@ fn a_torn_end_of_a_file_of_others_is_told_with_what_can_be_done() {
     };
     let (code, archive) = doctor();
     let remedy = archive["remedy"].as_str().expect("a remedy");
-    let said = "no crawl changes a file that it has not made: put a whole copy";
+    let said = "crawls do not change imported files";
     assert!(code == 1 && remedy.contains(said), "{archive}");
-    assert!(!remedy.contains("the next crawl cuts"), "{archive}");
+    assert!(!remedy.contains("the next crawl removes"), "{archive}");
     fs::remove_file(sandbox.path(&other)).expect("removed");
     fs::File::options()
         .write(true)
@@ -244,8 +247,11 @@ fn a_torn_end_of_a_file_of_others_is_told_with_what_can_be_done() {
         .expect("cut");
     let (code, archive) = doctor();
     let remedy = archive["remedy"].as_str().expect("a remedy");
-    assert!(code == 1 && remedy.starts_with("the next crawl cuts off a torn end"), "{archive}");
-    assert!(!remedy.contains("has not made"), "{archive}");
+    assert!(
+        code == 1 && remedy.starts_with("the next crawl removes an incomplete end"),
+        "{archive}"
+    );
+    assert!(!remedy.contains("imported files"), "{archive}");
 }
 
 /// Every file below a folder, with its bytes and its date.

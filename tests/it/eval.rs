@@ -72,7 +72,7 @@ fn what_cannot_be_judged_is_told_with_its_line() {
     let ran = sandbox.run(&["eval", "--qrels", "none.txt", "one.run"]);
     assert!(ran.code == 1 && ran.stderr.contains("none.txt"), "{ran:#?}");
     let ran = sandbox.run(&["eval", "--qrels", "ok.txt", "one.run"]);
-    assert!(ran.code == 0 && ran.stderr.contains("none of the topics"), "{ran:#?}");
+    assert!(ran.code == 0 && ran.stderr.contains("none of the judged topics"), "{ran:#?}");
 }
 
 /// The least that each collection must reach with one configuration, and that nearly every topic finds something. For

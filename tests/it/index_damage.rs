@@ -272,7 +272,7 @@ fn check_built_again(sandbox: &Sandbox, why: &str, expected: &str) {
     assert_eq!(ran.code, 0, "{ran:#?}");
     let told = ran.stderr.lines().find(|line| line.contains(why)).unwrap_or_default();
     assert!(told.ends_with("; all pages are indexed again"), "no {why:?} in {ran:#?}");
-    assert!(ran.stderr.find(told) < ran.stderr.find("\nindexed  "), "told first: {ran:#?}");
+    assert!(ran.stderr.find(told) < ran.stderr.find("\nIndexed  "), "told first: {ran:#?}");
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
     let fault = report["fault"].as_str().expect("a fault");
     assert!(told.contains(fault) && fault.starts_with(why), "{told}: {report}");

@@ -120,7 +120,7 @@ fn a_list_asks_for_what_it_names_and_for_nothing_else() {
         assert!(!site.sandbox.path("web/frontier/recrawl").exists(), "{flags:?}");
     }
     let ran = site.sandbox.run(&["crawl", "--dir", "web", "--recrawl=given", "--list"]);
-    assert!(ran.code == 2 && ran.stderr.contains("there are none"), "{ran:#?}");
+    assert!(ran.code == 2 && ran.stderr.contains("none is given"), "{ran:#?}");
     let (report, _) = site.crawl(&["--recrawl=due", "--list", "/p3"]);
     assert!(report["summary"].to_string().contains("it is not due"), "{report}");
 }
@@ -132,8 +132,6 @@ fn a_recrawl_that_is_not_over_waits_for_a_list_and_goes_on_after_it() {
     let page = left.pop().expect("some are left");
     let (report, asked) = site.crawl(&["--list", &page]);
     assert_eq!((&asked[..], &report["put_off"]), (&[page][..], &left.len().into()), "{report}");
-    let said = format!("{} URLs of earlier runs left: `crivello crawl` goes on", left.len());
-    assert!(report["summary"].to_string().contains(&said), "{report}");
     let page = left.pop().expect("some are left");
     let (report, asked) = site.crawl(&["--recrawl", "--list", &page]);
     assert_eq!((&asked[..], &report["put_off"]), (&[page][..], &left.len().into()), "{report}");
@@ -165,7 +163,7 @@ fn what_is_given_is_asked_for_again_whatever_the_recrawl_has_had() {
     assert!((1..3).contains(&first.len()), "{first:?}");
     let (report, second) = site.crawl(&given);
     assert_eq!(first.len() + second.len(), 3, "{first:?} {second:?}");
-    assert!(report["summary"].to_string().contains("the next one asks again"), "{report}");
+    assert!(report["summary"].to_string().contains("the next one visits"), "{report}");
     assert_eq!(site.crawl(&given).1, ["/p1", "/p2", "/p3"]);
 }
 
@@ -198,13 +196,16 @@ fn seeds_of_earlier_runs_wait_for_a_list_and_are_counted() {
 #[test]
 fn after_a_list_status_speaks_of_the_list_alone() {
     let site = Site::serve();
-    let said = || site.sandbox.run(&["status", "--dir", "web"]).stdout;
+    let left = || {
+        let crawl = site.sandbox.json(&["status", "--dir", "web"])["crawl"].take();
+        (crawl["waiting"].clone(), crawl["alone"].clone())
+    };
     let (root, other) = (format!("{}/", site.root), format!("{}/other", site.root));
     site.sandbox.done(&["crawl", &root, "--max-pages", "1", "--dir", "web"]);
     site.sandbox.done(&["crawl", "--list", &other, "--dir", "web"]);
-    assert!(said().contains("; no URL of its own is left"), "{}", said());
+    assert_eq!(left(), (0.into(), true.into()));
     site.sandbox.done(&["crawl", "--dir", "web"]);
-    assert!(said().contains("; no URL is left"), "{}", said());
+    assert_eq!(left(), (0.into(), false.into()));
     assert_eq!(site.asked.lock().expect("no panic").len(), 2 + PAGES);
 }
 
@@ -273,7 +274,7 @@ fn a_list_that_was_stopped_behind_its_sitemap_asks_for_nothing_twice() {
 /// The lines of a crawl about a recrawl are true.
 #[test]
 fn what_is_said_of_a_recrawl_beside_a_list_is_so() {
-    const WAITS: &str = " is not over, and goes on waiting: --list asks for what it names alone";
+    const WAITS: &str = " waits, since --list fetches only its own pages";
     let site = Site::serve();
     let (done, left) = site.stop_a_recrawl();
     let run =
@@ -283,7 +284,7 @@ fn what_is_said_of_a_recrawl_beside_a_list_is_so() {
     let new = ["/new1", "/new2", "/new3"].map(|path| site.url(path));
     let new = new.each_ref().map(String::as_str);
     let said = run(&[&["--recrawl", "--list", "--max-time", "1"], &slow[..], &new[..]].concat());
-    assert!(said.contains("stopped by `time_s_max`") && !said.contains("not begun"), "{said}");
+    assert!(said.contains("Stopped   by `time_s_max`") && !said.contains("not started"), "{said}");
     assert!(said.contains(WAITS), "{said}");
     // The interrupted list crawl continues; the other recrawl waits.
     let given = [&done[0], &left[0], &left[1]].map(|path| site.url(path));
@@ -294,10 +295,10 @@ fn what_is_said_of_a_recrawl_beside_a_list_is_so() {
     assert_eq!(run(&list).matches(WAITS).count(), 1);
     run(&[]);
     let said = run(&[&list[..], &slow[..], &["--max-time", "1"]].concat());
-    assert!(said.contains("stopped by `time_s_max`") && !said.contains(WAITS), "{said}");
+    assert!(said.contains("Stopped   by `time_s_max`") && !said.contains(WAITS), "{said}");
     assert!(site.sandbox.path("web/frontier/recrawl").exists());
     let said = run(&list);
-    assert!(!said.contains(WAITS) && !said.contains("not over"), "{said}");
+    assert!(!said.contains("Recrawl  "), "{said}");
     assert!(!site.sandbox.path("web/frontier/recrawl").exists());
 }
 
@@ -333,7 +334,7 @@ fn a_list_that_was_killed_is_gone_on_with_by_any_crawl() {
             "--set",
             "crawl.delay_ms=60000",
         ]);
-        assert!(said.stderr.contains("recrawl  of a list since 20"), "{said:#?}");
+        assert!(said.stderr.contains("Recrawl   of a list, started 20"), "{said:#?}");
         let (report, second) = site.crawl(&[]);
         let all: BTreeSet<&str> = first.iter().chain(&second).map(String::as_str).collect();
         assert_eq!(all, BTreeSet::from(wanted), "{first:?} {second:?} {report}");
@@ -392,7 +393,7 @@ fn a_list_that_was_killed_before_its_seeds_were_kept_has_begun_nothing() {
     };
     let site = left(&|_| None);
     let list = site.sandbox.path("web/frontier/list");
-    assert!(!site.sandbox.done(&["status", "--dir", "web"]).contains("a list"));
+    assert!(!site.sandbox.done(&["status", "--dir", "web"]).contains("List "));
     let (report, asked) = site.crawl(&["/"]);
     assert_eq!((asked.len(), &report["pages"]), (PAGES + 1, &(PAGES + 1).into()), "{asked:?}");
     assert!(!list.exists());
@@ -404,6 +405,6 @@ fn a_list_that_was_killed_before_its_seeds_were_kept_has_begun_nothing() {
     // The recrawl file is written before the seeds, and includes them.
     let site =
         left(&|site| Some(format!("crivello recrawl 5\nrecrawls 0\nseeds 1\n{}\n", site.url("/"))));
-    assert!(site.sandbox.done(&["status", "--dir", "web"]).contains("a list"));
+    assert!(site.sandbox.done(&["status", "--dir", "web"]).contains("List "));
     assert_eq!(site.crawl(&[]).1, ["/"]);
 }

@@ -73,7 +73,7 @@ fn every_signal_moves_results_and_explains_itself() {
         .expect("a file");
     let ran = sandbox.run(&["rank", "import", "visits", "visits.tsv", "--dir", "web"]);
     assert_eq!(ran.code, 0, "{ran:#?}");
-    assert!(ran.stderr.contains("imported 2 values; 1 of them not in the collection"), "{ran:#?}");
+    assert!(ran.stderr.contains("Imported  2 values; 1 not in the collection"), "{ran:#?}");
     assert!(
         ran.stderr.contains("http://x.test/") && ran.stderr.contains("visits = 0.1"),
         "{ran:#?}"
@@ -83,14 +83,17 @@ fn every_signal_moves_results_and_explains_itself() {
     let topics =
         "rank.topics={ bulbs = { pages = ['http://b.test/'] }, none = { sites = ['x.test'] } }";
     let ran = sandbox.run(&["rank", "--dir", "web", "--set", topics]);
-    assert!(ran.stderr.contains("topic    bulbs: ranked from 1 page\n"), "{ran:#?}");
-    assert!(ran.stderr.contains("topic    none: no page of it is in the collection"), "{ran:#?}");
+    assert!(ran.stderr.contains("Topic     bulbs: ranked from 1 page\n"), "{ran:#?}");
+    assert!(
+        ran.stderr.contains("Topic     none: none of its pages is in the collection"),
+        "{ran:#?}"
+    );
     let of_topic = search(&sandbox, &["--topic", "bulbs"]);
     assert_eq!((order(&of_topic).as_str(), &of_topic["topic"]), ("bac", &"bulbs".into()));
     let status = sandbox.done(&["status", "--dir", "web"]);
-    assert!(status.contains("ranks       in-degree, pagerank, visits\n"), "{status}");
-    assert!(status.contains("topics      bulbs\n"), "{status}");
-    // With all parts at once, the explanation lists each.
+    assert!(status.contains("Ranks     in-degree, pagerank, visits\n"), "{status}");
+    assert!(status.contains("Topics    bulbs\n"), "{status}");
+    // All at once: the explanation has each of them.
     let all = [
         "--topic=bulbs",
         "--set=search.freshness_weight=0.5",

@@ -59,10 +59,10 @@ fn what_a_list_leaves_of_earlier_runs_is_in_its_summary_and_in_the_status() {
     fs::write(sandbox.path("web/frontier/seeds"), format!("{0}/\n{0}/8\n", server.url("")))
         .expect("a file");
     let ran = sandbox.run(&["crawl", "--dir", "web", "--list", &server.url("/9")]);
-    let left = "1 URL of earlier runs left: `crivello crawl` goes on with them";
+    let left = "Left      1 URL of earlier runs; `crivello crawl --dir web` continues\n";
     assert!(ran.stderr.contains(left), "{ran:#?}");
-    let status = sandbox.done(&["status", "--dir", "web"]);
-    assert!(status.contains(left) && !status.contains("no URL is left"), "{status}");
+    let status = sandbox.done(&["status", "-v", "--dir", "web"]);
+    assert!(status.contains(left) && !status.contains("Left      no URL"), "{status}");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn sitemaps_are_told_as_what_they_are() {
     let cut = why["cuts"][0].as_str().expect("a sentence");
     assert!(cut.starts_with("its end is missing or cannot be unpacked"), "{why:#}");
     let status = sandbox.done(&["status", "--dir", "web"]);
-    assert!(status.contains("1 sitemap read up to where the end is missing"), "{status}");
+    assert!(status.contains("Cut       1 sitemap where the end is missing"), "{status}");
     assert!(!status.contains("sitemap_bytes_max"), "{status}");
     check(&sandbox, &server.url("/b"), "fetched");
     let why = check(&sandbox, &server.url("/feed"), "fetched");
@@ -190,7 +190,7 @@ fn the_moment_of_a_retry_after_is_one() {
         text += &sandbox.done(&["status", "--dir", "web"]);
         sandbox.run(&["crawl", "--dir", "web", "-q"]);
     }
-    let text = text.replace("no crawl asks it before", "not before");
+    let text = text.replace("no crawl visits it before", "not before");
     let mut moments: Vec<&str> =
         text.split("not before ").skip(1).filter_map(|rest| rest.get(..20)).collect();
     // The verdicts of visited pages have the time twice: for the page and for the host.

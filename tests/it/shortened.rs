@@ -67,8 +67,7 @@ fn a_page_is_found_again_though_the_one_that_led_there_first_is_lost_with_it() {
         // With or without a part of the next record.
         shorten(&sandbox, 2, left + tear);
         let ran = sandbox.run(&["crawl", "--dir", "web"]);
-        let said = "1 file of the archive has become shorter: crivello-00002.warc.gz; what was in no \
-                    other file";
+        let said = "1 file of the archive has become shorter: crivello-00002.warc.gz; ";
         assert!(ran.code == 0 && ran.stderr.contains(said), "{ran:#?}");
         assert!(!ran.stderr.contains("damaged"), "{ran:#?}");
         for path in ["/", "/a", "/q", "/p"] {
@@ -505,8 +504,7 @@ fn a_loss_is_told_once_though_no_file_of_the_archive_is_left() {
         }
         let told = [0, 1, 2].map(|_| {
             let ran = sandbox.run(&["crawl", "--dir", "web"]);
-            let rests =
-                format!("no page could be fetched: {} rests, and is not asked", server.url(""));
+            let rests = format!("Waiting   {}: ", server.url("").replace("http://", ""));
             assert!(ran.code == 1 && ran.stderr.contains(&rests), "{ran:#?}");
             ran.stderr.contains("1 file of the archive is gone: crivello-00001.warc.gz")
         });
@@ -547,7 +545,7 @@ fn a_last_record_of_zeros_is_told_once() {
         fs::remove_file(cdxj).expect("it is there");
         said.push(sandbox.run(&["crawl", "--dir", "web"]).stderr);
         let times = |what| said.iter().filter(|said| said.contains(what)).count();
-        let told = (times("has become shorter: crivello-00001"), times("damaged"));
+        let told = (times("has become shorter: crivello-00001"), times("amaged"));
         assert_eq!(told, (1, 0), "{before}, {is_dated}: {said:#?}");
         check(&sandbox, &server.url("/a"), "fetched");
     }

@@ -90,7 +90,7 @@ fn a_host_that_cannot_be_reached_forbids_nothing() {
     // Its time is over before the second attempt.
     let ran = sandbox.run(&["crawl", "--dir", "web", "--max-time", "1", &url]);
     let said =
-        "no page could be fetched: stopped by `time_s_max`; 1 visit to be tried again (connect)";
+        "no page could be fetched: stopped by `time_s_max`; 1 failed request: site not reachable 1";
     assert!(ran.code == 1 && ran.stderr.contains(said), "{ran:#?}");
     let unreached = "waiting: its host cannot be reached (connect: ";
     let told = check(&sandbox, &url, unreached);
@@ -100,7 +100,7 @@ fn a_host_that_cannot_be_reached_forbids_nothing() {
     assert!(!said.contains("robots.txt") && said.matches("connect: ").count() == 1, "{said}");
     // Now the host is set aside.
     let ran = sandbox.run(&["crawl", "--dir", "web", "--set", "crawl.retry_ms=1"]);
-    assert!(ran.stderr.contains(": it cannot be reached (connect: "), "{ran:#?}");
+    assert!(ran.stderr.contains(": connection refused; the next crawl"), "{ran:#?}");
     check(
         &sandbox,
         &url,
@@ -181,38 +181,39 @@ fn what_was_visited_before_and_is_given_again_is_told() {
     let list = |more: &[&str]| sandbox.run(&[&["crawl", "--dir", "web", "--list"], more].concat());
     let url = server.url("/in");
     let ran = list(&[&url]);
-    assert!(ran.code == 1 && ran.stderr.contains("1 URL without a page (status 401)"), "{ran:#?}");
-    // The server accepts the password now.
+    assert!(ran.code == 1 && ran.stderr.contains("1 page: access denied 1"), "{ran:#?}");
+    // The password is set by now.
     server.set("/in", &page(&[]));
     let ran = list(&[&url]);
     let said =
-        format!("1 given URL not asked for, since it was visited before: {url} (status 401 at 20");
-    assert!(ran.code == 1 && ran.stderr.contains(&said), "{ran:#?}");
-    assert!(ran.stderr.contains("`crivello crawl --recrawl --list URL` asks again"), "{ran:#?}");
-    let reason =
-        "no page could be fetched: 1 seed not asked for, since it was visited before: http";
+        "Known     1 address you gave was visited before; --recrawl --list visits it again\n";
+    assert!(ran.code == 1 && ran.stderr.contains(said), "{ran:#?}");
+    let reason = "no page could be fetched: 1 seed visited before, such as http";
     assert!(ran.stderr.contains(reason), "{ran:#?}");
     // Also without any URL.
     let ran = sandbox.run(&["crawl", "--dir", "web"]);
     assert!(ran.code == 1 && ran.stderr.contains(reason), "{ran:#?}");
     let ran = list(&[&url, &server.url("/b")]);
     assert!(
-        ran.code == 0 && ran.stderr.contains("1 new page") && ran.stderr.contains(&said),
+        ran.code == 0 && ran.stderr.contains("1 new page") && ran.stderr.contains(said),
         "{ran:#?}"
     );
-    let ran = list(&[&url, &server.url("/b")]);
-    let both = format!(
-        "2 given URLs not asked for, since they were visited before (status 200 1, status 401 1), as {url} "
-    );
-    assert!(ran.code == 0 && ran.stderr.contains(&both), "{ran:#?}");
+    let ran = list(&[&url, &server.url("/b"), "-v"]);
+    for said in [
+        "Known     2 addresses you gave were visited before; ",
+        &format!("Known     {url}: status 401 at 20"),
+        "Known     status 200 1, status 401 1\n",
+    ] {
+        assert!(ran.code == 0 && ran.stderr.contains(said), "{said}: {ran:#?}");
+    }
     let ran = sandbox.run(&["crawl", "--dir", "web", "--recrawl"]);
     assert!(ran.code == 0 && !ran.stderr.contains("visited before"), "{ran:#?}");
     check(&sandbox, &url, "fetched");
 }
 
-/// `status` repeats the last lines of a crawl.
+/// `status` repeats the facts of the last crawl.
 #[test]
-fn status_has_the_counts_of_the_last_lines() {
+fn status_has_the_counts_of_the_last_crawl() {
     let pdf = "200 OK\nContent-Type: application/pdf\n\n%PDF-1.4";
     let home = page(&["/broken", "/a", "/gone", "/in", "/doc", "/x.zip", "http://o.test/"]);
     let server = site(&[
@@ -228,38 +229,39 @@ fn status_has_the_counts_of_the_last_lines() {
     fs::write(sandbox.path("web/crivello.toml"), SETTINGS).expect("a file");
     let seed = server.url("/");
     for (flag, refused) in [
-        (seed.as_str(), Some("3 links refused (`skip_extensions` 2, `scope` 1)")),
-        // An unchanged page is not parsed, and its own run counted its refused links.
+        (seed.as_str(), Some("Excluded  3 links: `scope` 1, `skip_extensions` 2")),
+        // A page that has not changed is not read again.
         ("--recrawl", None),
-        ("--recrawl", Some("1 link refused (`skip_extensions`)")),
+        ("--recrawl", Some("Excluded  1 link: `skip_extensions` 1")),
     ] {
-        let report = sandbox.json(&["crawl", "--dir", "web", flag]);
-        let said = report["summary"][1].as_str().expect("a line");
-        for part in [
-            "1 visit given up (http-500)",
-            "2 URLs without a page (status 401 1, status 410 1)",
-            "1 page archived whose type or coding is not read, and not found by search",
-        ] {
-            assert!(said.contains(part), "{flag}: no {part:?} in {said}");
-        }
-        let told = said.split("; ").find(|part| part.contains("refused"));
-        assert_eq!(told, refused, "{flag}: {said}");
-        let status = sandbox.done(&["status", "--dir", "web"]);
-        for part in said.split("; ") {
-            assert!(status.contains(&format!("\n            {part}\n")), "{part}: {status}");
-        }
-        assert!(
-            status.contains("; 3 pages archived and 1 host known in all; no URL is left\n"),
-            "{status}"
-        );
+        let ran = sandbox.run(&["crawl", "--dir", "web", "-v", flag]);
+        let facts = |text: &str| -> Vec<String> {
+            let labels = ["Failed", "Given up", "No page", "Kept", "Excluded"];
+            let is_one = |line: &&str| labels.iter().any(|label| line.starts_with(label));
+            text.lines().filter(is_one).map(str::to_owned).collect()
+        };
+        let said = facts(&ran.stderr);
+        let mut wanted = vec![
+            "Failed    3 pages: access denied 1, gone 1, server error 1",
+            "Given up  1 visit: http-500 1",
+            "No page   2 answers: status 401 1, status 410 1",
+            "Kept      1 file in the archive, such as a PDF; its text is not searchable",
+        ];
+        wanted.extend(refused);
+        assert_eq!(said, wanted, "{flag}: {ran:#?}");
+        let status = sandbox.done(&["status", "--dir", "web", "-v"]);
+        assert_eq!(facts(&status), wanted, "{status}");
+        assert!(status.contains("Left      no URL\n"), "{status}");
+        let json = sandbox.json(&["status", "--dir", "web"])["crawl"].take();
+        assert_eq!((&json["pages"], &json["hosts"]), (&3.into(), &1.into()), "{json:#}");
         if refused.is_none() {
             server.set("/a", &page(&["/z.zip"]));
         }
     }
     sandbox.done(&["index", "--dir", "web", "-q"]);
     let status = sandbox.done(&["status", "--dir", "web"]);
-    let pages = "pages       2 pages, 0 redirects, 4 URLs without a page (cannot read \"application/pdf\" 1, \
-                 status 401 1, status 410 1, status 500 1)";
+    let pages = "Pages     2 pages and 0 redirects\nNo page   4 URLs: cannot read \"application/pdf\" 1, \
+                 status 401 1, status 410 1, status 500 1\n";
     assert!(status.contains(pages), "{status}");
     let said = sandbox.done(&["why", "--dir", "web", &server.url("/doc")]);
     assert_eq!(said.matches("application/pdf").count(), 1, "{said}");
@@ -269,10 +271,8 @@ fn status_has_the_counts_of_the_last_lines() {
     let sandbox = Sandbox::new();
     crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
     let status = sandbox.done(&["status", "--dir", "web"]);
-    assert!(
-        status.contains("; stopped by `pages_max`, 5 URLs left for a crawl with more\n"),
-        "{status}"
-    );
+    let stopped = "\nStopped   by `pages_max`; 5 URLs left for a crawl with a higher limit\n";
+    assert!(status.contains(stopped), "{status}");
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn what_is_behind_is_told_with_the_reason() {
     let behind = |flags: &[&str], command: &str, why: &str| {
         let flags = [&["status", "--dir", "web"], flags].concat();
         let status = sandbox.done(&flags);
-        let line = format!("\nbehind      run `crivello {command}`: {why}");
+        let line = format!("\nBehind    run `crivello {command} --dir web`: {why}");
         assert!(status.contains(&line), "no {line:?} in {status}");
         let told = sandbox.json(&flags);
         assert_eq!(told["behind"], serde_json::json!([command]), "{told:#}");
@@ -296,7 +296,7 @@ fn what_is_behind_is_told_with_the_reason() {
     let searched = sandbox.run(&["search", "one", "--dir", "web"]);
     assert!(searched.code == 1 && searched.stderr.contains("has no index yet: "), "{searched:#?}");
     sandbox.done(&["index", "--dir", "web", "-q"]);
-    assert!(!sandbox.done(&["status", "--dir", "web"]).contains("\nbehind "));
+    assert!(!sandbox.done(&["status", "--dir", "web"]).contains("\nBehind "));
     behind(&["--set", "analysis.stemmer=none"], "index", "[analysis] is another");
     behind(
         &["--set", "crawl.normalise=[]"],
@@ -340,11 +340,11 @@ fn a_recrawl_of_given_addresses_leaves_the_others_alone() {
     let text = format!("{head}{}\n{}\n", files.join("\n"), server.url("/c"));
     fs::write(sandbox.path("web/frontier/recrawl"), text).expect("a file");
     let status = sandbox.done(&["status", "--dir", "web"]);
-    assert!(status.contains("a recrawl of what was given since 1970"), "{status}");
+    assert!(status.contains("Recrawl   of given pages, started 1970"), "{status}");
     let report = sandbox.json(&["crawl", "--dir", "web", "-q"]);
     assert_eq!(report["asked"], 1, "{report:#}");
     assert_eq!(["/", "/a", "/b", "/c"].map(visits), [2, 3, 4, 4]);
     assert!(!sandbox.path("web/frontier/recrawl").exists());
     let ran = sandbox.run(&["crawl", "--dir", "web", "--recrawl=given"]);
-    assert!(ran.code == 2 && ran.stderr.contains("there are none"), "{ran:#?}");
+    assert!(ran.code == 2 && ran.stderr.contains("none is given"), "{ran:#?}");
 }

@@ -148,7 +148,7 @@ fn what_waits_when_a_crawl_has_its_pages_is_told_and_status_counts_it() {
     let status = sandbox.json(&["status", "--dir", "web"]);
     assert!(status["crawl"]["waiting"].as_u64() > Some(0), "{status:#}");
     assert_eq!(status["crawl"]["pages"], 1, "{status:#}");
-    assert!(sandbox.done(&["status", "--dir", "web"]).contains("last crawl  ended "));
+    assert!(sandbox.done(&["status", "--dir", "web"]).contains("Finished  last crawl at "));
 }
 
 #[test]

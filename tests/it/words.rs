@@ -83,7 +83,7 @@ fn a_line_that_is_no_document_is_told_with_the_field() {
             "{\"id\": \"1\", \"url\": 7, \"text\": \"x\"}",
             "\"url\" is a number, and must be a string",
         ),
-        ("{\"id\": \"1\", \"id\": \"2\", \"text\": \"x\"}", "\"id\" stands there twice"),
+        ("{\"id\": \"1\", \"id\": \"2\", \"text\": \"x\"}", "\"id\" is there twice"),
         ("{\"id\": \"1\", \"text\": \"x\"} 5", "something follows the object, at byte 26"),
         ("{\"id\": \"1\", \"text\": nix}", "no JSON, at byte"),
         (
@@ -100,7 +100,7 @@ fn a_line_that_is_no_document_is_told_with_the_field() {
     fs::write(sandbox.path("d.jsonl"), "{\"id\": 1, \"title\": null, \"text\": \"one\"}\n")
         .expect("written");
     let ran = sandbox.run(&["import", "--dir", "web", "d.jsonl"]);
-    assert_eq!(ran.stderr, "imported 1 record; `crivello index` makes it findable\n");
+    assert_eq!(ran.stderr, "Imported  1 record; `crivello index --dir web` makes it searchable\n");
 }
 
 #[test]
@@ -121,4 +121,27 @@ fn a_query_that_may_be_meant_otherwise_is_told() {
     let ran = search("site:127.0.0.1:8000");
     assert!(ran.code == 2 && ran.stderr.contains("; write site:127.0.0.1\n"), "{ran:#?}");
     assert_eq!(search("site:127.0.0.1").code, 0);
+}
+
+#[test]
+fn an_error_names_the_folder_the_formats_or_the_key() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["init", "crivello-data"]);
+    for (name, text) in
+        [("c.csv", "id,title\n"), ("crivello-data/crivello.toml", "[crawl]\ndelay_ms = \"1s\"\n")]
+    {
+        fs::write(sandbox.path(name), text).expect("a file");
+    }
+    for (arguments, code, wanted) in [
+        ("status", 1, "no collection here; did you mean --dir crivello-data?"),
+        ("import c.csv --dir crivello-data", 1, "the format of c.csv is not known; import reads"),
+        ("config check --dir crivello-data", 2, "the key `delay_ms` of [crawl] cannot be used: it"),
+        ("init c.csv", 2, "c.csv is not a folder"),
+        ("search x --limit 3", 2, "unexpected argument '--limit'"),
+        ("status -v -q", 2, "cannot be used with"),
+    ] {
+        let ran = sandbox.run(&arguments.split(' ').collect::<Vec<_>>());
+        assert!(ran.code == code && ran.stderr.contains(wanted), "{arguments}: {ran:#?}");
+        assert!(!ran.stderr.contains("as a value"), "{arguments}: {ran:#?}");
+    }
 }

@@ -1,11 +1,11 @@
 //! `crivello codes` on a collection: entropy, bits a number under every code, and a recommendation.
 //!
-//! The three streams of the index are measured over all segments, list by list. What is recommended:
-//! document gaps and frequencies are read by every query, so that of the codes whose blocks are
-//! decoded by SIMD instructions the smallest is taken, or of gaps the one that need not be decoded if that is
-//! hardly longer; positions are read by phrases alone, so that the smallest of all is.
+//! The three streams of the index are measured list by list over all segments. Every query reads gaps and frequencies, so
+//! the smallest code that SIMD instructions decode is recommended. For gaps, sets of bits are recommended if they are
+//! hardly longer, since they are searched without decoding. Only phrases read positions, so the smallest code is
+//! recommended.
 //!
-//! **Invariant.** What is recommended can be chosen, under the name that the configuration takes.
+//! **Invariant.** The configuration accepts every recommended name.
 
 use std::fs;
 use std::io::Write;
@@ -23,16 +23,16 @@ use crate::talk;
 /// One of the streams of an index.
 pub(super) struct Stream {
     pub(super) name: &'static str,
-    /// The key of `[index]` that says its code.
+    /// The key of `[index]` for its code.
     key: &'static str,
     numbers: fn(&ListNumbers) -> &[u32],
     /// Whether every query reads it.
     hot: bool,
-    /// Whether a block of it in unary is a set that is looked up as it is.
+    /// Whether a block in unary is a set that is searched without decoding.
     has_sets: bool,
 }
 
-/// Sets of bits are worth one part in so many more.
+/// Sets of bits may be longer by one part in this number.
 const SETS_OVER: u64 = 32;
 
 const STREAMS: [Stream; 3] = [
@@ -68,19 +68,19 @@ struct Answer {
 #[derive(Serialize)]
 struct StreamAnswer {
     stream: &'static str,
-    /// The key of `[index]` for what is recommended.
+    /// The key of `[index]` for the recommended code.
     key: &'static str,
     numbers: u64,
     mean: f64,
     max: u32,
-    /// In bits a number.
+    /// Bits a number.
     entropy: f64,
-    /// In the index as it is, in bits a number, without headers.
+    /// Bits a number in the present index, without headers.
     stored: f64,
-    /// From the smallest to the greatest.
+    /// The smallest first.
     codes: Vec<CodeAnswer>,
     smallest: String,
-    /// As the key takes it.
+    /// The name for the key.
     recommended: &'static str,
     why: &'static str,
 }
@@ -90,28 +90,28 @@ struct CodeAnswer {
     code: &'static str,
     parameter: Option<u64>,
     bits_per_number: f64,
-    /// Bits a number more than the entropy; codes that look at a whole list can have fewer.
+    /// Bits a number above the entropy. It is negative for some codes of whole lists.
     over_entropy: f64,
     vectorised: bool,
-    /// Its name in the configuration; nothing if an index has no such code.
+    /// Its name in the configuration; `None` if an index cannot have it.
     choose: Option<&'static str>,
 }
 
 pub(super) fn run(svg: Option<&Path>, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
-    let index = Index::open(&collection.index_dir()).context("`crivello index` makes an index")?;
+    let index = Index::open(&collection.index_dir()).context("run `crivello index` first")?;
     let surveys = survey(&index);
     index.intact()?;
     let surveys = surveys?;
     if surveys.iter().all(|survey| survey.histogram().count() == 0) {
-        talk::say(context.quiet, "the index holds no numbers");
+        context.say("Empty", "the index has no numbers");
         return Ok(Exit::NothingFound);
     }
     if let Some(path) = svg {
         let streams = STREAMS.iter().map(|stream| stream.name).zip(&surveys);
         let picture = plot::svg(streams);
         fs::write(path, picture).with_context(|| format!("cannot write {}", path.display()))?;
-        talk::say(context.quiet, &format!("drawn in {}", path.display()));
+        context.say("Written", path.display().to_string());
     }
     let stored = stored_bytes(&index);
     let streams = STREAMS.iter().zip(&surveys).zip(stored);
@@ -126,7 +126,7 @@ pub(super) fn run(svg: Option<&Path>, context: &Context) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Counts all numbers, and then measures list by list.
+/// Counts all numbers, then measures list by list.
 fn survey(index: &Index) -> Result<Vec<Survey>> {
     let mut histograms = vec![Histogram::default(); STREAMS.len()];
     for segment in index.segments() {
@@ -147,7 +147,7 @@ fn survey(index: &Index) -> Result<Vec<Survey>> {
     Ok(surveys)
 }
 
-/// How many bytes the files of each stream have.
+/// Number of bytes in the files of each stream.
 fn stored_bytes(index: &Index) -> [u64; STREAMS.len()] {
     let sizes = index.segments().iter().map(Segment::sizes);
     sizes.fold([0; 3], |[docs, freqs, positions], sizes| {
@@ -188,7 +188,7 @@ fn answer(stream: &Stream, survey: &Survey, stored: u64) -> StreamAnswer {
     }
 }
 
-/// The code to choose for a stream, of costs from the smallest on, and why.
+/// The recommended code for a stream and the reason. The smallest cost comes first.
 fn recommend(stream: &Stream, costs: &[Cost]) -> (&'static str, &'static str) {
     let mut candidates = costs.iter().filter(|cost| !stream.hot || cost.is_vectorised);
     let smallest = candidates.find_map(|cost| choose(cost).map(|code| (code.name(), cost.bits)));
@@ -198,17 +198,17 @@ fn recommend(stream: &Stream, costs: &[Cost]) -> (&'static str, &'static str) {
     if stream.has_sets && costs.iter().any(is_near) {
         return (
             sets,
-            "read by every query: looked up without decoding, hardly longer than the smallest",
+            "read by every query: searched without decoding, hardly longer than the smallest",
         );
     }
     if stream.hot {
         (name, "read by every query: the smallest that SIMD instructions decode")
     } else {
-        (name, "read by phrases alone: the smallest that an index can have")
+        (name, "read only by phrases: the smallest that an index can have")
     }
 }
 
-/// The code of an index that is like one of the survey: what has a parameter has one there for each block or
+/// The code of an index for a code of the survey. In an index, a code with a parameter has one for each block or
 /// document, and ζ is ζ₃.
 fn choose(cost: &Cost) -> Option<StreamCode> {
     let name = match (cost.code, cost.parameter) {
@@ -231,7 +231,11 @@ pub(super) fn name(code: &str, parameter: Option<u64>) -> String {
 fn print(out: &mut impl Write, stream: &StreamAnswer) -> Result<()> {
     let StreamAnswer { stream: name, numbers, mean, max, entropy, stored, .. } = stream;
     let numbers = talk::count(*numbers, "number");
-    writeln!(out, "{name}: {numbers}, mean {mean:.2}, greatest {max}")?;
+    writeln!(
+        out,
+        "{name}: {numbers}, mean {mean:.2}, greatest {}",
+        talk::thousands((*max).into())
+    )?;
     writeln!(out, "  entropy {entropy:.3} bits a number; in the index now {stored:.3}")?;
     writeln!(out, "  {:<28} {:>8} {:>14}  in crivello.toml", "code", "bits", "over entropy")?;
     for code in &stream.codes {

@@ -1,94 +1,92 @@
-//! What a crawl says when it is over.
+//! The summary of a crawl: facts for people and for `--json`.
 //!
-//! What lives here: the [`Summary`] of a [`Report`], for people and in `--json`: what came, what ended the run, what
-//! was left out and by which key, and where to look further. What does not: the counts themselves (`crawl::Report`),
-//! the view of a running crawl (`crawl.rs`).
+//! What lives here: the [`Summary`] of a [`Report`], and the facts that `status` repeats. What does not: the counts
+//! (`crawl::Report`) and the view of a running crawl (`crawl.rs`).
 //!
-//! **Invariant.** Whatever is not in the collection though it was found is in a line: given up, without a page,
-//! dropped, forbidden, refused, or left. A rule or limit is named by its key, so that it can be changed.
+//! **Invariant.** Every URL that was found but is not in the collection is counted in a fact. A fact about a rule
+//! or a limit names its key.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::time::Duration;
 
-use ::crawl::{Config, Recrawl, Report, Visited};
+use ::crawl::{AsideHost, Config, FailureKind, Recrawl, Report, SieveReport, Visited};
 use anyhow::{Result, bail};
 use page::StatusClass;
 use serde::Serialize;
 
 use super::{aside_fate, is_of_others, list};
-use crate::talk;
+use crate::context::Context;
+use crate::talk::{self, Fact, count, thousands};
 
-/// Hosts set aside that are named one by one.
+/// Number of hosts set aside that a crawl names one by one.
 const ASIDES_SHOWN_MAX: usize = 6;
 
-/// A report and the lines that are said of it.
+/// A report and its facts.
 #[derive(Serialize)]
 pub(crate) struct Summary {
     #[serde(flatten)]
     pub(crate) report: Report,
-    /// The lines, the first the most important.
-    pub(crate) summary: Vec<String>,
+    /// The most important first.
+    pub(crate) summary: Vec<Fact>,
+}
+
+/// The run of a summary.
+pub(super) struct Run<'a> {
+    pub(super) config: &'a Config,
+    /// Whether addresses were given; otherwise the run continued with earlier ones.
+    pub(super) is_given: bool,
+    /// Archive files with lost URLs, which `doctor` lists.
+    pub(super) lost: &'a BTreeSet<String>,
+    /// The command that continues the crawl.
+    pub(super) crawl: &'a str,
 }
 
 impl Summary {
-    /// Of a run by a configuration that was `given` addresses, or went on with earlier ones; `doctor` tells of archive files
-    /// that are `lost`.
-    pub(super) fn of(
-        report: Report,
-        config: &Config,
-        given: bool,
-        lost: &BTreeSet<String>,
-    ) -> Summary {
-        let fetchers = config.fetchers;
-        let mut summary = vec![sentence(&report)];
-        // Where no recrawl was begun that would have asked for them, that is why they were not asked for.
-        let is_begun = report.recrawl_unbegun.is_none();
-        if given
-            && is_begun
-            && let Some(known) = known(&report.visited, "given URL")
-        {
-            summary.push(format!("{known}; {}", who_asks_again(config)));
-        }
-        let left_out = left_out(&report);
-        if !left_out.is_empty() {
-            summary.push(left_out.join("; "));
-            summary.push(
-                "`crivello status` has these counts, `crivello why URL` what became of one URL"
-                    .to_owned(),
-            );
+    pub(super) fn of(report: Report, run: &Run<'_>) -> Summary {
+        let Run { config, is_given, lost, crawl } = *run;
+        let mut summary = facts(&report, crawl);
+        // If a limit kept the recrawl from beginning, that is the reason.
+        if is_given && report.recrawl_unbegun.is_none() {
+            summary.extend(known(&report.visited, config));
         }
         if let Some(damage) = &report.damage {
-            let fate = "a crawl asks again for pages that are missing in it";
-            summary.push(format!("the archive is damaged: {damage}; {fate}; {MORE}"));
+            let text = format!(
+                "archive: {damage}; the next crawl fetches missing pages again; {}",
+                talk::SEE_DOCTOR
+            );
+            summary.push(Fact::new("Damaged", text));
         }
         for (gone, shortened) in [(&report.gone[..], &[][..]), (&[], &report.shortened)] {
-            let is_told = gone.iter().chain(shortened).any(|name| lost.contains(name));
-            let more = if is_told { format!("; {MORE}") } else { String::new() };
-            let fate =
-                "what was in no other file is asked for again where links or seeds lead to it";
+            let is_lost = gone.iter().chain(shortened).any(|name| lost.contains(name));
+            let more = if is_lost { format!("; {}", talk::SEE_DOCTOR) } else { String::new() };
+            let fate = "lost pages are fetched again where links or seeds lead to them";
             let files = talk::lost_files(gone, shortened).into_iter();
-            summary.extend(files.map(|files| format!("{files}; {fate}{more}")));
+            summary
+                .extend(files.map(|files| Fact::new("Missing", format!("{files}; {fate}{more}"))));
         }
         summary.extend(lost_pages(&report));
-        if (1..fetchers as u64).contains(&report.fetchers) {
-            let got = talk::count(report.fetchers, "fetcher");
-            let why = "the system allows no more open files (ulimit -n)";
-            summary.push(format!("{got} instead of {fetchers}: {why}"));
+        if (1..config.fetchers as u64).contains(&report.fetchers) {
+            let text = format!(
+                "{} instead of {}: the system allows no more open files (ulimit -n)",
+                report.fetchers, config.fetchers
+            );
+            summary.push(Fact::new("Fetchers", text));
         }
-        for aside in report.aside.iter().take(ASIDES_SHOWN_MAX) {
-            let (why, fate) = (talk::plain(&aside.why), aside_fate(aside));
-            summary.push(format!("set aside {}: {why}; {fate}", aside.host));
-        }
+        summary.extend(report.aside.iter().take(ASIDES_SHOWN_MAX).map(waiting));
         if let Some(more @ 1..) = report.aside.len().checked_sub(ASIDES_SHOWN_MAX) {
-            let hosts = talk::count(more as u64, "more host");
-            summary.push(format!("set aside {hosts}: see `crivello status`"));
+            let sites = count(more as u64, "more site");
+            summary.push(Fact::new("Waiting", format!("{sites}; see `crivello status`")));
+        }
+        if summary.iter().any(|fact| matches!(fact.label, "Failed" | "Forbidden" | "Limited")) {
+            let text = "`crivello why URL` explains one URL; `crivello status -v` has all counts";
+            summary.push(Fact::new("Details", text));
         }
         Summary { report, summary }
     }
 
-    /// Fails if the collection has no page after the run. Where it has pages of earlier runs, it can be used however
-    /// this one went: a crawl of many hosts meets dead ones each time, and what they cost is in the counts.
+    /// Fails if the collection has no page after the run. Pages of earlier runs are enough: a crawl of many hosts
+    /// always meets some that do not answer.
     pub(crate) fn check(&self) -> Result<()> {
         let report = &self.report;
         if report.pages > 0 || report.interrupted || report.unread || is_of_others(report) {
@@ -97,285 +95,361 @@ impl Summary {
         bail!("no page could be fetched{}", reasons(report))
     }
 
-    /// Says all of it.
-    pub(super) fn say(&self, quiet: bool) {
-        for (line, text) in self.summary.iter().enumerate() {
-            talk::say(quiet, &format!("{}  {text}", if line == 0 { "crawled" } else { "       " }));
-        }
+    /// Prints the facts.
+    pub(super) fn say(&self, context: &Context) {
+        self.summary.iter().for_each(|fact| context.fact(fact));
     }
 }
 
-/// Who knows more about a loss.
-const MORE: &str = "`crivello doctor archive` tells more";
-
-/// What became of pages that the archive has lost; `None` if it has lost none.
-fn lost_pages(report: &Report) -> Option<String> {
-    let lost = Some(report.lost).filter(|&lost| lost > 0)?;
-    let (pages, back) =
-        (talk::count(lost, "page"), talk::count(lost.saturating_sub(report.missing), "page"));
-    let (them, all) = if lost == 1 { ("it", "it was") } else { ("them", "all of them were") };
-    let fate = match missing(report) {
-        None => format!("{all} asked for again"),
-        Some(missing) => format!("{back} asked for again, {missing}"),
-    };
-    Some(format!(
-        "{pages} had been lost from the archive, where only later visits told of {them}; {fate}"
-    ))
-}
-
-/// How many pages are missing; `None` if none is.
-pub(crate) fn missing(report: &Report) -> Option<String> {
-    let missing = Some(report.missing).filter(|&missing| missing > 0)?;
-    let pages = talk::count(missing, "page");
-    let kept_out = report.missing_kept_out.min(missing);
-    let who = "by the configuration, robots.txt or a limit as they are now: `crivello doctor archive` names them";
-    Some(match missing - kept_out {
-        _ if kept_out == 0 => format!("{pages} still missing, for which the next crawl asks"),
-        0 => format!("{pages} still missing, and kept out {who}"),
-        asked => format!(
-            "{pages} still missing; the next crawl asks for {asked}, and {kept_out} are kept out {who}"
-        ),
-    })
-}
-
-/// What asks for a given address that this run did not ask for, since it was visited before.
-fn who_asks_again(config: &Config) -> &'static str {
-    match (config.recrawl, config.alone) {
-        (Recrawl::Given, _) | (Recrawl::All, true) => {
-            "the recrawl that was gone on with has this answer, and the next one asks again"
-        }
-        (Recrawl::Due, true) => "it is not due; `crivello crawl --recrawl --list URL` asks again",
-        (Recrawl::Never, true) => "`crivello crawl --recrawl --list URL` asks again",
-        _ => "`crivello crawl --recrawl=given URL` asks again",
-    }
-}
-
-fn sentence(report: &Report) -> String {
-    let mut text = format!(
-        "{} with {}, {} in {:.1} s",
-        talk::count(report.pages_new, "new page"),
-        talk::count(report.requests, "request"),
-        talk::bytes(report.bytes),
-        Duration::from_millis(report.elapsed_ms).as_secs_f64(),
-    );
-    if report.pages != report.pages_new {
-        let _ = write!(text, "; {} archived in all", report.pages);
-    }
+/// The facts that `crawl` and `status` share. `crawl` is the command that continues the crawl.
+pub(crate) fn facts(report: &Report, crawl: &str) -> Vec<Fact> {
+    let mut facts = vec![crawled(report)];
     if report.recrawled {
-        let _ = write!(text, "; {}", again(report));
+        facts.extend(recrawled(report));
     }
     if report.paused_ms >= 1000 {
-        let _ = write!(text, "; paused for {} s", report.paused_ms / 1000);
+        facts.push(Fact::new("Paused", format!("for {} s", thousands(report.paused_ms / 1000))));
     }
-    if report.sieve.false_positive_rate > 0.0 {
-        let rate = report.sieve.false_positive_rate;
-        let _ = write!(text, "; the sieve takes a new URL for known at a rate of {rate:.1e}");
-    }
-    if let Some(left) = left(report) {
-        let _ = write!(text, "; {left}");
-    }
+    facts.extend(left(report, crawl));
     if report.held > 0 {
-        let held = talk::count(report.held, "URL");
-        let _ =
-            write!(text, "; {held} of sitemaps and redirects left for a crawl that follows links");
+        let urls = count(report.held, "URL");
+        let text =
+            format!("{urls} of sitemaps and redirects; a crawl that follows links fetches them");
+        facts.push(Fact::new("Held", text));
     }
-    text
+    facts.extend(left_out(report));
+    facts.extend(sieve(&report.sieve));
+    facts
 }
 
-/// What ended the run, and what it and those before it have left; `None` if that is nothing.
-pub(crate) fn left(report: &Report) -> Option<String> {
-    let ending = ending(report);
-    if report.put_off == 0 {
-        return ending;
+fn crawled(report: &Report) -> Fact {
+    let mut text = count(report.pages_new, "new page");
+    if report.pages != report.pages_new {
+        text = format!("{text}, {} in all,", thousands(report.pages));
     }
-    let urls = format!("{} of earlier runs", talk::count(report.put_off, "URL"));
-    Some(match ending.as_ref().map(|ending| (ending, ending.strip_suffix(GOES_ON))) {
-        Some((_, Some(own))) => format!("{own}, and {urls}{GOES_ON}"),
-        Some((ending, None)) => format!("{ending}; {urls} left{GOES_ON}"),
-        None => format!("{urls} left{GOES_ON}"),
-    })
+    let seconds = Duration::from_millis(report.elapsed_ms).as_secs_f64();
+    let (requests, bytes) = (count(report.requests, "request"), talk::bytes(report.bytes));
+    Fact::new("Crawled", format!("{text} in {seconds:.1} s ({requests}, {bytes})"))
 }
 
-/// Who goes on with what is left.
-const GOES_ON: &str = ": `crivello crawl` goes on with them";
-
-/// What ended the run, and what it has left; `None` if that is nothing.
-fn ending(report: &Report) -> Option<String> {
-    if report.unread {
-        let limit = report.limit.as_ref().map(|limit| format!(" by `{limit}`"));
-        let by = limit.unwrap_or_default();
-        return Some(format!(
-            "stopped{by} while what earlier runs archived was read; the same command goes on with that"
-        ));
-    }
-    let waiting = talk::count(report.waiting, "URL");
-    let is_old = report.requests == 0;
-    Some(match &report.limit {
-        Some(limit) if report.waiting == 0 => {
-            let reached = if is_old { "was reached before" } else { "is reached" };
-            let which = if report.put_off > 0 { "no URL of its own" } else { "no URL" };
-            format!("`{limit}` {reached}, and {which} is left")
-        }
-        Some(limit) if limit != "time_s_max" && is_old => format!(
-            "stopped by `{limit}`, which was reached before; {waiting} left for a crawl with more"
-        ),
-        // It counts what earlier runs have, so the next one ends at once.
-        Some(limit) if limit != "time_s_max" => {
-            format!("stopped by `{limit}`, {waiting} left for a crawl with more")
-        }
-        Some(limit) => {
-            format!("stopped by `{limit}`, {waiting} left{GOES_ON}")
-        }
-        None if report.waiting == 0 => return None,
-        None if report.interrupted => format!("{waiting} left{GOES_ON}"),
-        None => format!("{waiting} left of hosts that were set aside"),
-    })
-}
-
-/// What was wanted and not asked for, since earlier runs had an answer; `None` if there is nothing.
-fn known(visited: &Visited, noun: &str) -> Option<String> {
-    let all: u64 = visited.outcomes.values().sum();
-    let first = visited.first.first()?;
-    let (outcome, date) = (&first.outcome, archive::date_text(first.date_s));
-    let which = format!("{} ({outcome} at {date})", talk::plain(&first.url));
-    let urls = talk::count(all, noun);
-    Some(if all == 1 {
-        format!("{urls} not asked for, since it was visited before: {which}")
-    } else {
-        let outcomes = list(&visited.outcomes);
-        format!("{urls} not asked for, since they were visited before ({outcomes}), as {which}")
-    })
-}
-
-/// What a recrawl asked for and found; the numbers add to what it asked for, sitemaps left out. Visits that are made again
-/// until they tell something are none of them.
-pub(crate) fn again(report: &Report) -> String {
+/// The outcome of a recrawl. The numbers add up to the URLs it requested, without sitemaps and without visits that are
+/// still to be retried.
+fn recrawled(report: &Report) -> Vec<Fact> {
     let Report { unchanged, changed, moved, deleted, failed, .. } = report;
-    let asked = talk::count(report.asked, "known URL");
-    let sitemaps = match report.asked_sitemaps {
-        0 => String::new(),
-        sitemaps => format!(" and {}", talk::count(sitemaps, "known sitemap")),
-    };
-    let found = format!(
-        "{unchanged} unchanged, {changed} changed, {moved} moved, {deleted} gone, {failed} failed"
-    );
-    if report.asked == 0 && report.asked_sitemaps > 0 {
-        return format!("asked for {} again", talk::count(report.asked_sitemaps, "known sitemap"));
+    let pages = count(report.asked, "known URL");
+    let [unchanged, changed, moved, deleted, failed] =
+        [unchanged, changed, moved, deleted, failed].map(|&number| thousands(number));
+    let mut facts = vec![Fact::new(
+        "Recrawled",
+        format!(
+            "{pages}: {unchanged} unchanged, {changed} changed, {moved} moved, {deleted} gone, {failed} failed"
+        ),
+    )];
+    if report.asked_sitemaps > 0 {
+        facts.push(Fact::new("Recrawled", count(report.asked_sitemaps, "known sitemap")));
     }
-    let mut vain = report.retried.clone();
-    for (name, times) in &report.put_aside {
-        *vain.entry(name.clone()).or_default() += times;
+    let mut retried = Failures::default();
+    retried.add_classes(&report.retried);
+    retried.add_classes(&report.put_aside);
+    facts.extend(retried.text("request").map(|text| Fact::new("Retried", text)));
+    facts
+}
+
+/// The limit that ended the run, and the URLs that are left.
+fn left(report: &Report, crawl: &str) -> Vec<Fact> {
+    let waiting = count(report.waiting, "URL");
+    let mut facts = Vec::new();
+    if report.unread {
+        let by = report.limit.as_ref().map(|limit| format!("by `{limit}` "));
+        let by = by.unwrap_or_default();
+        let text = format!("{by}while earlier runs were read; the same command continues");
+        facts.push(Fact::new("Stopped", text));
+    } else if let Some(limit) = &report.limit {
+        // `time_s_max` counts this run, the other limits count all runs: the next run would stop at once.
+        let text = match (report.waiting, limit.as_str()) {
+            (0, _) => format!("by `{limit}`; no URL is left"),
+            (_, "time_s_max") => format!("by `{limit}`; {waiting} left: `{crawl}` continues"),
+            _ => format!("by `{limit}`; {waiting} left for a crawl with a higher limit"),
+        };
+        facts.push(Fact::new("Stopped", text));
+    } else if report.waiting > 0 {
+        let fate = if report.interrupted {
+            format!("`{crawl}` continues")
+        } else {
+            "their sites are set aside".to_owned()
+        };
+        facts.push(Fact::new("Left", format!("{waiting}; {fate}")));
     }
-    match part("in vain, made again or to be made again", "visit", &vain) {
-        Some(vain) if report.asked == 0 => format!("asked for known URLs again: {vain}"),
-        Some(vain) => format!("asked for {asked}{sitemaps} again: {found}; {vain}"),
-        None => format!("asked for {asked}{sitemaps} again: {found}"),
+    if report.put_off > 0 {
+        let urls = count(report.put_off, "URL");
+        facts.push(Fact::new("Left", format!("{urls} of earlier runs; `{crawl}` continues")));
+    }
+    facts
+}
+
+/// Failures in plain words, with their numbers.
+#[derive(Default)]
+struct Failures(BTreeMap<String, u64>);
+
+impl Failures {
+    fn add(&mut self, reason: impl Into<String>, times: u64) {
+        if times > 0 {
+            *self.0.entry(reason.into()).or_default() += times;
+        }
+    }
+
+    fn add_classes(&mut self, classes: &BTreeMap<String, u64>) {
+        for (class, times) in classes {
+            self.add(class_words(class), *times);
+        }
+    }
+
+    /// `3 pages: gone 2, timeout 1`, the most frequent first; `None` without a failure.
+    fn text(&self, noun: &str) -> Option<String> {
+        let all: u64 = self.0.values().sum();
+        let mut sorted: Vec<_> = self.0.iter().collect();
+        sorted.sort_by_key(|(_, times)| Reverse(**times));
+        let parts = sorted.iter().map(|(reason, times)| format!("{reason} {}", thousands(**times)));
+        let parts = parts.collect::<Vec<_>>().join(", ");
+        (all > 0).then(|| format!("{}: {parts}", count(all, noun)))
     }
 }
 
-/// What the run met and is no page of the collection, by its reason; empty if nothing is.
-pub(crate) fn left_out(report: &Report) -> Vec<String> {
-    let no_page = report.page_statuses.iter().filter(|(status, _)| is_no_page(**status));
-    let no_page = no_page.filter_map(|(status, times)| {
-        // What was given up is told as that.
-        let given_up = report.failures.get(&format!("http-{status}")).copied().unwrap_or(0);
-        let times = times.saturating_sub(given_up);
-        (times > 0).then(|| (format!("status {status}"), times))
-    });
-    let no_page: BTreeMap<String, u64> = no_page.collect();
+/// A class of failures in plain words.
+fn class_words(class: &str) -> String {
+    let status = class.strip_prefix("http-").and_then(|status| status.parse().ok());
+    match (FailureKind::from_name(class), status) {
+        (_, Some(status)) => status_words(status),
+        (Some(kind), _) => match kind {
+            FailureKind::Dns => "unknown host name",
+            FailureKind::Address => "private address",
+            FailureKind::Contact => "no contact configured",
+            FailureKind::Connect => "site not reachable",
+            FailureKind::Tls => "no secure connection",
+            FailureKind::Timeout => "timeout",
+            FailureKind::Protocol => "broken answer",
+            FailureKind::Refused => "request refused",
+            FailureKind::TooLarge => "too large",
+            FailureKind::Room => "too many large answers at once",
+            _ => class,
+        }
+        .to_owned(),
+        _ => class.to_owned(),
+    }
+}
+
+/// A status that is no page in plain words.
+fn status_words(status: u16) -> String {
+    match status {
+        401 | 403 | 407 => "access denied".to_owned(),
+        404 | 410 => "gone".to_owned(),
+        429 => "too many requests".to_owned(),
+        500..=599 => "server error".to_owned(),
+        _ => format!("status {status}"),
+    }
+}
+
+/// URLs that were found but are not in the collection, by reason.
+fn left_out(report: &Report) -> Vec<Fact> {
+    let statuses = no_page_statuses(report);
+    let (mut failures, mut given_up) = (Failures::default(), report.failures.clone());
+    for (class, times) in &mut given_up {
+        let aside = report.put_aside.get(class).copied().unwrap_or(0).min(*times);
+        *times -= aside;
+        failures.add(class_words(class), *times);
+        failures.add(class_words(FailureKind::Connect.name()), aside);
+    }
+    for (status, times) in &statuses {
+        failures.add(status_words(*status), *times);
+    }
     let mut dropped = report.dropped.clone();
     if report.pruned > 0 {
         dropped.insert(PRUNED.to_owned(), report.pruned);
     }
-    // What these count is no link.
+    // Five of these classes count pages, sitemaps and answers; the others count links.
     let mut refused = report.refused.clone();
-    let mut of_refused =
-        |name: &str| -> BTreeMap<String, u64> { refused.remove_entry(name).into_iter().collect() };
-    let (unread, cut, unstored) =
-        (of_refused("parse-filter"), of_refused("sitemap-cut"), of_refused("store-filter"));
-    let unreadable = refused.remove("unreadable").unwrap_or(0);
-    let asides = &report.put_aside;
-    let given_up = report.failures.iter().map(|(name, times)| {
-        let aside = asides.get(name).copied().unwrap_or(0);
-        (name.clone(), times.saturating_sub(aside))
-    });
-    let failures: BTreeMap<String, u64> = given_up.collect();
-    let broken = refused.remove("sitemap-broken").unwrap_or(0);
-    let mut parts: Vec<String> = [
-        ("given up", "visit", &failures),
-        ("in vain, whose hosts were set aside", "visit", asides),
-        ("without a page", "URL", &no_page),
-        ("dropped", "URL", &dropped),
-        ("refused", "link", &refused),
-        ("not read for links", "page", &unread),
-        ("not read to the end", "sitemap", &cut),
-        ("kept out of the archive", "answer", &unstored),
-    ]
-    .into_iter()
-    .filter_map(|(what, noun, counts)| part(what, noun, counts))
-    .collect();
-    if report.forbidden_by_robots > 0 {
-        let urls = talk::count(report.forbidden_by_robots, "URL");
-        parts.push(format!("{urls} forbidden by robots.txt"));
-    }
-    if report.bad_lines > 0 {
-        let first = report.bad_line.as_deref().map(talk::plain).unwrap_or_default();
-        let lines = talk::count(report.bad_lines, "line");
-        parts.push(format!("{lines} of inboxes not understood, the first: {first}"));
-    }
-    if broken > 0 {
-        let sitemaps = talk::count(broken, "sitemap");
-        parts.push(format!("{sitemaps} read up to where the end is missing or cannot be unpacked"));
-    }
-    if unreadable > 0 {
-        let pages = talk::count(unreadable, "page");
-        parts.push(format!(
-            "{pages} archived whose type or coding is not read, and not found by search"
-        ));
-    }
-    parts
+    let mut take = |class: &str| refused.remove(class).unwrap_or(0);
+    let (unfollowed, unstored) = (take("parse-filter"), take("store-filter"));
+    let (cut, broken, unreadable) =
+        (take("sitemap-cut"), take("sitemap-broken"), take("unreadable"));
+    let by_key = |label, noun: &str, counts: &BTreeMap<String, u64>| {
+        let all = counts.values().sum();
+        let text = format!("{}: {}", count(all, noun), by_key(counts));
+        (all > 0).then(|| Fact::detail(label, text))
+    };
+    let some = |label, number, noun: &str, text: &str| {
+        (number > 0).then(|| Fact::new(label, format!("{} {text}", count(number, noun))))
+    };
+    let detail = |fact: Option<Fact>| fact.map(|fact| Fact { is_detail: true, ..fact });
+    let limited = by_key("Limited", "URL", &dropped);
+    let statuses = statuses.into_iter().map(|(status, times)| (format!("status {status}"), times));
+    let bad_line = report.bad_line.as_deref().map(talk::plain).unwrap_or_default();
+    let kept = if unreadable == 1 {
+        "in the archive, such as a PDF; its text is not searchable"
+    } else {
+        "in the archive, such as PDFs; their text is not searchable"
+    };
+    let facts = [
+        failures.text("page").map(|text| Fact::new("Failed", text)),
+        by_key("Given up", "visit", &given_up),
+        by_key("Set aside", "visit", &report.put_aside),
+        by_key("No page", "answer", &statuses.collect()),
+        limited.map(|fact| Fact { is_detail: false, ..fact }),
+        some("Forbidden", report.forbidden_by_robots, "URL", "by robots.txt"),
+        some("Kept", unreadable, "file", kept),
+        some("Cut", cut, "sitemap", "at `sitemap_bytes_max`"),
+        some("Cut", broken, "sitemap", "where the end is missing or damaged"),
+        some("Inbox", report.bad_lines, "invalid line", &format!("such as {bad_line}")),
+        by_key("Excluded", "link", &refused),
+        detail(some("Excluded", unstored, "answer", "from the archive by `store_filter`")),
+        detail(some("Excluded", unfollowed, "page", "by `parse_filter`: no link is followed")),
+    ];
+    facts.into_iter().flatten().collect()
 }
 
-/// Whether an answer is neither a page nor leads to one, and is not tried again.
+/// Answers that are neither a page nor lead to one, by status. Visits that were given up are not among them.
+fn no_page_statuses(report: &Report) -> BTreeMap<u16, u64> {
+    let statuses = report.page_statuses.iter().filter(|(status, _)| is_no_page(**status));
+    let statuses = statuses.map(|(status, times)| {
+        let given_up = report.failures.get(&format!("http-{status}")).copied().unwrap_or(0);
+        (*status, times.saturating_sub(given_up))
+    });
+    statuses.filter(|(_, times)| *times > 0).collect()
+}
+
+/// Returns whether an answer is neither a page nor leads to one, and is not retried.
 fn is_no_page(status: u16) -> bool {
     match StatusClass::of(status) {
         StatusClass::Page | StatusClass::Moved | StatusClass::Passing => false,
         StatusClass::Gone => true,
-        // To a condition it is as good as a page.
+        // 304 says that a known page has not changed.
         StatusClass::Odd => status != 304,
     }
 }
 
-/// How many there are and by what, the reasons in parentheses; `None` if there are none.
-fn part(what: &str, noun: &str, counts: &BTreeMap<String, u64>) -> Option<String> {
-    let all: u64 = counts.values().sum();
-    let named = |(name, times): (&String, &u64)| {
-        if *times == all { named(name) } else { format!("{} {times}", named(name)) }
-    };
-    let reasons: Vec<String> = counts.iter().filter(|(_, times)| **times > 0).map(named).collect();
-    (all > 0).then(|| format!("{} {what} ({})", talk::count(all, noun), reasons.join(", ")))
+/// Expected losses of the sieve, and its size.
+fn sieve(sieve: &SieveReport) -> Vec<Fact> {
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    let lost = sieve.expected_collisions + sieve.false_positive_rate * sieve.emitted as f64;
+    let lost = if lost < 0.5 { "none expected".to_owned() } else { format!("about {lost:.0}") };
+    let hits = 100.0 * sieve.cache_hit_rate;
+    let (memory, disk) = (talk::bytes(sieve.memory_bytes), talk::bytes(sieve.disk_bytes));
+    let (offered, emitted) = (count(sieve.offered, "URL"), thousands(sieve.emitted));
+    let kind = &sieve.kind;
+    vec![
+        Fact::detail(
+            "Sieve",
+            format!("{kind}: {offered} found, {emitted} new; cache hits {hits:.0} %"),
+        ),
+        Fact::detail("Sieve", format!("{memory} of memory, {disk} on disk")),
+        Fact::detail("Sieve", format!("URLs lost by chance: {lost}")),
+    ]
 }
 
-/// What people are told of a class of failures, a rule or a limit: the key that says so, if one does.
+/// A site that was set aside.
+pub(crate) fn waiting(aside: &AsideHost) -> Fact {
+    let site = aside.host.split_once("://").map_or(&*aside.host, |(_, site)| site);
+    Fact::new("Waiting", format!("{site}: {}; {}", reason(&aside.why), aside_fate(aside)))
+}
+
+/// The innermost reason in plain words: `connection refused` of
+/// `it cannot be reached (connect: Connection refused (os error 111))`.
+fn reason(why: &str) -> String {
+    let inner = why.strip_prefix("it cannot be reached (").and_then(|why| why.strip_suffix(')'));
+    let inner = inner.unwrap_or(why);
+    let of_class =
+        inner.split_once(": ").filter(|(class, _)| FailureKind::from_name(class).is_some());
+    let inner = of_class.map_or(inner, |(_, detail)| detail);
+    let inner = inner.split(" (os error ").next().unwrap_or(inner);
+    let mut letters = inner.chars();
+    let first = letters.next().map(|first| first.to_ascii_lowercase());
+    talk::plain(&first.into_iter().chain(letters).collect::<String>())
+}
+
+/// Pages that were missing from the archive when the run began.
+fn lost_pages(report: &Report) -> Option<Fact> {
+    let fetched = report.lost.saturating_sub(report.missing);
+    let text = match missing(report) {
+        None => format!("{} fetched again", count(fetched, "lost page")),
+        Some(missing) => format!("{} fetched again; {}", count(fetched, "lost page"), missing.text),
+    };
+    (report.lost > 0).then(|| Fact::new("Missing", text))
+}
+
+/// Pages that are missing from the archive: only "not modified" records are left of them.
+pub(crate) fn missing(report: &Report) -> Option<Fact> {
+    let pages = count(report.missing, "page");
+    let kept_out = report.missing_kept_out.min(report.missing);
+    let retried = report.missing - kept_out;
+    let why = "by the configuration, robots.txt or a limit: `crivello doctor archive` lists them";
+    let text = match (kept_out, retried) {
+        (0, _) => format!("{pages} still missing; the next crawl retries"),
+        (_, 0) => format!("{pages} still missing and kept out {why}"),
+        _ => format!(
+            "{pages} still missing; the next crawl retries {}, and {} are kept out {why}",
+            thousands(retried),
+            thousands(kept_out)
+        ),
+    };
+    (report.missing > 0).then(|| Fact::new("Missing", text))
+}
+
+/// The addresses that were given and not requested, since earlier runs had an answer.
+fn known(visited: &Visited, config: &Config) -> Vec<Fact> {
+    let all = visited.outcomes.values().sum();
+    let (addresses, were, them) = if all == 1 {
+        ("1 address".to_owned(), "was", "it")
+    } else {
+        (count(all, "address"), "were", "them")
+    };
+    let again = match (config.recrawl, config.alone) {
+        (Recrawl::Given, _) | (Recrawl::All, true) => {
+            format!("this recrawl has the answer, the next one visits {them} again")
+        }
+        (Recrawl::Due, true) => {
+            format!(
+                "{} not due, --recrawl --list visits {them} again",
+                if all == 1 { "it is" } else { "they are" }
+            )
+        }
+        (Recrawl::Never, true) => format!("--recrawl --list visits {them} again"),
+        _ => format!("--recrawl=given visits {them} again"),
+    };
+    let Some(first) = visited.first.first() else { return Vec::new() };
+    let (url, date) = (talk::plain(&first.url), archive::date_text(first.date_s));
+    let mut facts = vec![
+        Fact::new("Known", format!("{addresses} you gave {were} visited before; {again}")),
+        Fact::detail("Known", format!("{url}: {} at {date}", first.outcome)),
+    ];
+    if all > 1 {
+        facts.push(Fact::detail("Known", list(&visited.outcomes)));
+    }
+    facts
+}
+
+/// A class of failures, a rule or a limit, by its key if it has one.
 pub(super) fn named(name: &str) -> String {
     let keys: Vec<String> = keys_of(name).iter().map(|key| format!("`{key}`")).collect();
     let keys = keys.join(" or ");
     match keys.as_str() {
         "" => name.to_owned(),
-        _ if name == TOO_LARGE => format!("{name} by {keys}"),
+        _ if name == FailureKind::TooLarge.name() => format!("{name} by {keys}"),
         _ => keys,
     }
 }
 
-/// The one class of failures that is a limit of ours.
-const TOO_LARGE: &str = "too-large";
-/// What `turn_s_max` keeps out is counted by itself.
+/// These counts by key, the ones that are 0 left out.
+pub(super) fn by_key(counts: &BTreeMap<String, u64>) -> String {
+    list(&counts.iter().map(|(name, times)| (named(name), *times)).collect())
+}
+
+/// The class of URLs that `turn_s_max` excludes, which have a count of their own.
 const PRUNED: &str = "pruned";
 
 /// The keys of the configuration that decide about a class of failures, a rule or a limit.
 fn keys_of(name: &str) -> &'static [&'static str] {
     match name {
-        TOO_LARGE => &["body_bytes_max"],
+        "too-large" => &["body_bytes_max"],
         "scope" => &["scope"],
         "length" => &["url_bytes_max"],
         "repetition" => &["path_repeats_max"],
@@ -399,37 +473,41 @@ fn keys_of(name: &str) -> &'static [&'static str] {
     }
 }
 
-/// Which hosts ask not to be asked, and until when: the first that may be asked again is named; `None` if none does.
-fn resting(report: &Report) -> Option<String> {
-    let resting = report.aside.iter().filter_map(|aside| Some((aside.until_s?, &aside.host)));
-    let others = resting.clone().count().checked_sub(1)?;
-    let (until_s, host) = resting.min()?;
-    let until = archive::date_text(until_s);
-    let more = match others {
-        0 => String::new(),
-        others => format!(", and {} later", talk::count(others as u64, "more host")),
-    };
-    Some(format!("{host} rests, and is not asked before {until}{more}"))
-}
-
-/// Why there is no page, behind a colon: what ended the run or kept URLs out, then what became of the visits. What a
-/// robots.txt answered is no reason; what it forbids is.
+/// Why there is no page: the limit or the rules that excluded URLs, the failures, and the sites that have to wait.
 fn reasons(report: &Report) -> String {
-    let limit = report.limit.iter().map(|limit| format!("stopped by `{limit}`"));
-    let sent = (report.sent > 0).then(|| {
-        let urls = talk::count(report.sent, "URL");
-        format!("{urls} left to other agents")
-    });
-    let left_out = left_out(report).into_iter();
-    // Answers that are tried again are among these, until they are given up.
-    let tried = report.page_statuses.iter().filter(|(status, _)| **status != 200);
-    let tried = tried.filter(|(status, _)| !is_no_page(**status));
-    let tried = tried.map(|(status, times)| format!("status {status} ({times}×)"));
-    let retried = part("to be tried again", "visit", &report.retried);
-    let known = known(&report.visited, "seed");
-    let known = known.map(|known| format!("{known}; `crivello crawl --recrawl` asks again"));
-    let told = limit.chain(sent).chain(left_out).chain(tried).chain(retried);
-    let all: Vec<String> = told.chain(resting(report)).chain(known).collect();
+    let mut all = Vec::new();
+    all.extend(report.limit.iter().map(|limit| format!("stopped by `{limit}`")));
+    if report.sent > 0 {
+        all.push(format!("{} left to other agents", count(report.sent, "URL")));
+    }
+    for fact in left_out(report) {
+        match fact.label {
+            "Given up" | "Set aside" | "No page" => {}
+            label => all.push(format!("{} {}", label.to_lowercase(), fact.text)),
+        }
+    }
+    let mut retried = Failures::default();
+    retried.add_classes(&report.retried);
+    all.extend(retried.text("failed request"));
+    // Redirects lead to other URLs, which may have been excluded.
+    let tried = report.page_statuses.keys().filter(|status| (300..400).contains(*status));
+    let tried = tried.filter(|status| !is_no_page(**status));
+    all.extend(tried.map(|status| format!("redirects with status {status}")));
+    // The site that can be visited first.
+    let first = report.aside.iter().min_by_key(|aside| aside.until_s);
+    all.extend(first.map(|aside| waiting(aside).text));
+    if let Some(more @ 1..) = report.aside.len().checked_sub(1) {
+        all.push(format!("{} set aside", count(more as u64, "more site")));
+    }
+    let known = report.visited.outcomes.values().sum();
+    if let (1.., Some(first)) = (known, report.visited.first.first()) {
+        let (seeds, date) = (count(known, "seed"), archive::date_text(first.date_s));
+        all.push(format!(
+            "{seeds} visited before, such as {} ({} at {date}); `crivello crawl --recrawl` visits them again",
+            talk::plain(&first.url),
+            first.outcome
+        ));
+    }
     if all.is_empty() { String::new() } else { format!(": {}", all.join("; ")) }
 }
 
@@ -437,152 +515,132 @@ fn reasons(report: &Report) -> String {
 mod tests {
     use super::*;
 
-    /// A configuration of no fetchers: all that were to be there are.
-    fn none() -> Config {
-        Config { fetchers: 0, ..Config::default() }
-    }
-
     fn counts<const N: usize>(counts: [(&str, u64); N]) -> BTreeMap<String, u64> {
         counts.map(|(name, times)| (name.to_owned(), times)).into()
     }
 
-    #[test]
-    fn an_answer_is_told_as_given_up_or_as_no_page() {
-        let report = Report {
-            page_statuses: [(200, 7), (206, 3), (300, 1), (302, 1), (304, 5), (404, 1), (408, 3)]
-                .into(),
-            failures: counts([("http-206", 2), ("http-408", 1)]),
-            ..Report::default()
-        };
-        let wanted = [
-            "3 visits given up (http-206 2, http-408 1)",
-            "3 URLs without a page (status 206 1, status 300 1, status 404 1)",
-        ];
-        assert_eq!(left_out(&report), wanted);
+    /// The facts that are shown without `--verbose`.
+    fn shown(facts: &[Fact]) -> Vec<String> {
+        facts.iter().filter(|fact| !fact.is_detail).map(Fact::to_string).collect()
+    }
+
+    fn summary(report: Report) -> Summary {
+        // All of no fetchers are there.
+        let config = Config { fetchers: 0, ..Config::default() };
+        let lost = BTreeSet::new();
+        let run = Run { config: &config, is_given: false, lost: &lost, crawl: "crivello crawl" };
+        Summary::of(report, &run)
+    }
+
+    fn aside(host: &str, why: &str) -> AsideHost {
+        let aside = serde_json::json!({ "host": host, "why": why });
+        serde_json::from_value(aside).expect("the rest has defaults")
     }
 
     #[test]
-    fn what_is_left_out_is_told_with_the_key_that_says_so() {
+    fn failures_are_one_fact_in_plain_words() {
+        let report = Report {
+            page_statuses: [(200, 7), (206, 3), (302, 1), (304, 5), (404, 1), (410, 1)].into(),
+            failures: counts([("http-206", 2), ("http-500", 1), ("connect", 1), ("protocol", 3)]),
+            put_aside: counts([("connect", 1)]),
+            ..Report::default()
+        };
+        let facts = left_out(&report);
+        let failed = "Failed 10 pages: broken answer 3, status 206 3, gone 2, server error 1, site not reachable 1";
+        assert_eq!(shown(&facts), [failed]);
+        let details: Vec<String> = facts[1..].iter().map(Fact::to_string).collect();
+        assert_eq!(
+            details,
+            [
+                "Given up 6 visits: http-206 2, http-500 1, protocol 3",
+                "Set aside 1 visit: connect 1",
+                "No page 3 answers: status 206 1, status 404 1, status 410 1",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_rule_or_a_limit_is_named_by_its_key() {
         let report = Report {
             pages: 7,
             pages_new: 7,
-            requests: 12,
-            page_statuses: [(200, 7), (204, 1), (404, 1), (500, 2)].into(),
-            failures: counts([("http-500", 1), ("too-large", 2)]),
+            requests: 1200,
+            failures: counts([("too-large", 2)]),
             dropped: counts([("host-limit", 6)]),
             refused: counts([
                 ("extension", 1),
-                ("parse-filter", 3),
                 ("scope", 2),
                 ("sitemap-cut", 1),
-                ("store-filter", 8),
+                ("unreadable", 1),
             ]),
             forbidden_by_robots: 1,
             pruned: 2,
             ..Report::default()
         };
-        let said = Summary::of(report, &none(), false, &BTreeSet::new()).summary;
-        assert_eq!(said[0], "7 new pages with 12 requests, 0 B in 0.0 s");
+        let said = summary(report).summary;
         assert_eq!(
-            said[1],
-            "3 visits given up (http-500 1, too-large by `body_bytes_max` 2); \
-             2 URLs without a page (status 204 1, status 404 1); 8 URLs dropped (`pages_per_host_max` or \
-             `requests_per_host_max` 6, `turn_s_max` 2); 3 links refused (`skip_extensions` 1, `scope` 2); \
-             3 pages not read for links (`parse_filter`); \
-             1 sitemap not read to the end (`sitemap_bytes_max`); \
-             8 answers kept out of the archive (`store_filter`); 1 URL forbidden by robots.txt"
+            shown(&said),
+            [
+                "Crawled 7 new pages in 0.0 s (1,200 requests, 0 B)",
+                "Failed 2 pages: too large 2",
+                "Limited 8 URLs: `pages_per_host_max` or `requests_per_host_max` 6, `turn_s_max` 2",
+                "Forbidden 1 URL by robots.txt",
+                "Kept 1 file in the archive, such as a PDF; its text is not searchable",
+                "Cut 1 sitemap at `sitemap_bytes_max`",
+                "Details `crivello why URL` explains one URL; `crivello status -v` has all counts",
+            ]
         );
-        assert!(said[2].contains("`crivello status`") && said[2].contains("`crivello why"));
-        let list = Report { pages: 1, pages_new: 1, held: 40, ..Report::default() };
-        let said = &Summary::of(list, &none(), false, &BTreeSet::new()).summary[0];
-        let left = "; 40 URLs of sitemaps and redirects left for a crawl that follows links";
-        assert!(said.ends_with(left), "{said}");
-        let calm = Report { pages: 1, pages_new: 1, ..Report::default() };
-        assert_eq!(Summary::of(calm, &none(), false, &BTreeSet::new()).summary.len(), 1);
+        let details = said.iter().filter(|fact| fact.is_detail).map(Fact::to_string);
+        let details: Vec<String> = details.collect();
+        assert!(details.contains(&"Excluded 3 links: `scope` 2, `skip_extensions` 1".to_owned()));
+        assert!(details.contains(&"Sieve URLs lost by chance: none expected".to_owned()));
     }
 
     #[test]
-    fn a_limit_says_whether_the_next_run_goes_on() {
+    fn a_limit_says_whether_the_next_run_continues() {
         let said = |limit: &str, waiting: u64| {
             let limit = Some(limit.to_owned());
-            let report = Report { limit, waiting, requests: 1, ..Report::default() };
-            Summary::of(report, &none(), false, &BTreeSet::new()).summary.remove(0)
+            let report = Report { limit, waiting, put_off: 2, ..Report::default() };
+            shown(&left(&report, "crivello crawl"))
         };
-        assert!(
-            said("pages_max", 1)
-                .ends_with("stopped by `pages_max`, 1 URL left for a crawl with more")
-        );
-        assert!(said("time_s_max", 2).ends_with("2 URLs left: `crivello crawl` goes on with them"));
-        assert!(said("pages_max", 0).ends_with("`pages_max` is reached, and no URL is left"));
+        let put_off = "Left 2 URLs of earlier runs; `crivello crawl` continues";
+        let stopped = "Stopped by `pages_max`; 1 URL left for a crawl with a higher limit";
+        assert_eq!(said("pages_max", 1), [stopped, put_off]);
+        let stopped = "Stopped by `time_s_max`; 2 URLs left: `crivello crawl` continues";
+        assert_eq!(said("time_s_max", 2), [stopped, put_off]);
+        assert_eq!(said("pages_max", 0), ["Stopped by `pages_max`; no URL is left", put_off]);
+        assert!(left(&Report::default(), "").is_empty());
     }
 
     #[test]
-    fn a_visit_that_sets_its_host_aside_is_not_given_up() {
-        let counts = |times: u64| BTreeMap::from([("protocol".to_owned(), times)]);
-        let said = |given_up: u64, aside: u64| {
-            let (failures, put_aside) = (counts(given_up + aside), counts(aside));
-            left_out(&Report { failures, put_aside, ..Report::default() }).join("; ")
-        };
-        let aside = "1 visit in vain, whose hosts were set aside (protocol)";
-        assert_eq!(said(0, 1), aside);
-        assert_eq!(said(2, 1), format!("2 visits given up (protocol); {aside}"));
-        assert_eq!(said(2, 0), "2 visits given up (protocol)");
-    }
-
-    #[test]
-    fn a_host_of_which_nothing_waits_is_not_said_to_be_tried_again() {
-        let said = |idle: bool| {
-            let aside = serde_json::json!({ "host": "http://a", "why": "w", "idle": idle });
-            let aside = vec![serde_json::from_value(aside).expect("the rest has defaults")];
-            Summary::of(Report { aside, ..Report::default() }, &none(), false, &BTreeSet::new())
-                .summary
-                .remove(1)
-        };
-        assert_eq!(said(false), "set aside http://a: w; the next crawl tries it again");
-        assert_eq!(said(true), "set aside http://a: w; none of its pages is left to ask for");
-    }
-
-    #[test]
-    fn where_there_is_no_page_since_hosts_rest_it_is_said_until_when() {
-        let said = |untils: &[Option<i64>]| {
-            let aside = untils.iter().enumerate().map(|(at, until_s)| {
-                let host = format!("http://{}", ["a", "b", "c"][at]);
-                let aside = serde_json::json!({ "host": host, "until_s": until_s });
-                serde_json::from_value(aside).expect("the rest has defaults")
-            });
-            let report = Report { aside: aside.collect(), ..Report::default() };
-            let told =
-                Summary::of(report, &none(), false, &BTreeSet::new()).check().expect_err("no page");
-            told.to_string()
-        };
-        let none = "no page could be fetched";
-        assert_eq!(said(&[]), none);
-        assert_eq!(said(&[None]), none, "the next crawl asks");
-        let rests = ": http://b rests, and is not asked before 1970-01-01T00:00:10Z";
-        assert_eq!(said(&[None, Some(10)]), format!("{none}{rests}"));
-        let later = ", and 1 more host later";
-        assert_eq!(said(&[Some(11), Some(10)]), format!("{none}{rests}{later}"));
-    }
-
-    #[test]
-    fn of_many_hosts_set_aside_the_first_are_named() {
-        let aside = serde_json::json!({ "host": "http://a" });
-        let aside: ::crawl::AsideHost =
-            serde_json::from_value(aside).expect("the rest has defaults");
+    fn a_site_that_waits_has_its_reason_and_the_first_ones_are_named() {
+        let why = "it cannot be reached (connect: Connection refused (os error 111))";
+        let aside = aside("http://dead.localhost", why);
+        let fact = "Waiting dead.localhost: connection refused; the next crawl tries it again";
+        assert_eq!(waiting(&aside).to_string(), fact);
+        assert_eq!(reason("/a answers 503"), "/a answers 503");
         let report = Report { aside: vec![aside; ASIDES_SHOWN_MAX + 20], ..Report::default() };
-        let said = Summary::of(report, &none(), false, &BTreeSet::new()).summary;
+        let said = shown(&summary(report).summary);
         assert_eq!(said.len(), 1 + ASIDES_SHOWN_MAX + 1);
-        assert_eq!(said.last().expect("a line"), "set aside 20 more hosts: see `crivello status`");
+        assert_eq!(said.last().expect("a fact"), "Waiting 20 more sites; see `crivello status`");
     }
 
     #[test]
-    fn who_goes_on_is_said_once() {
-        let report = Report { interrupted: true, waiting: 1, put_off: 2, ..Report::default() };
-        let said = "1 URL left, and 2 URLs of earlier runs: `crivello crawl` goes on with them";
-        assert_eq!(left(&report).as_deref(), Some(said));
-        let report = Report { put_off: 2, ..Report::default() };
-        let said = "2 URLs of earlier runs left: `crivello crawl` goes on with them";
-        assert_eq!(left(&report).as_deref(), Some(said));
-        assert_eq!(left(&Report::default()), None);
+    fn without_a_page_the_error_has_the_reasons() {
+        let said = |report: Report| summary(report).check().expect_err("no page").to_string();
+        assert_eq!(said(Report::default()), "no page could be fetched");
+        let why = "it cannot be reached (connect: Connection refused (os error 111))";
+        let report = Report {
+            failures: counts([("connect", 1)]),
+            put_aside: counts([("connect", 1)]),
+            retried: counts([("connect", 2)]),
+            aside: vec![aside("http://a.test:9", why)],
+            ..Report::default()
+        };
+        assert_eq!(
+            said(report),
+            "no page could be fetched: failed 1 page: site not reachable 1; 2 failed requests: site not reachable 2; \
+             a.test:9: connection refused; the next crawl tries it again"
+        );
     }
 }

@@ -1,6 +1,6 @@
-//! A file in the Common Index File Format becomes the index of the collection.
+//! Imports a file in the Common Index File Format as the index of the collection.
 //!
-//! **Invariant.** It comes alone: an index is either built from the archive or imported.
+//! **Invariant.** An index is either built from the archive or imported.
 
 use std::fs::File;
 use std::io::{self, Read, Seek as _};
@@ -13,7 +13,7 @@ use collection::Collection;
 use super::modified_s;
 use crate::context::{Context, Exit};
 use crate::pipeline::Pipeline;
-use crate::talk;
+use crate::talk::{count, thousands};
 
 pub(super) fn import(file: &Path, collection: &Collection, context: &Context) -> Result<Exit> {
     let config = context.config(collection)?;
@@ -22,44 +22,43 @@ pub(super) fn import(file: &Path, collection: &Collection, context: &Context) ->
     let report =
         jobs::import_ciff(collection, file, &open, &config.index, &config.analysis, date_s)
             .context("nothing was imported")?;
-    // What answers queries wants a page table, if only to find that nothing is in it.
+    // A search needs a page table, even an empty one.
     Pipeline::of(collection, &config, context).extract()?;
     if context.json {
         context.print_json(&report)?;
         return Ok(Exit::Done);
     }
-    let say = |text: &str| talk::say(context.quiet, text);
     let [stated, lengths, occurrences] = report.length_totals;
     if stated != lengths {
-        say(&format!(
-            "note     the header says {stated} terms in all documents, which have {lengths} together: lengths are rounded, \
-             or documents are missing"
-        ));
+        let [stated, lengths] = [stated, lengths].map(thousands);
+        let text = format!(
+            "the header counts {stated} terms, the documents have {lengths}: lengths are rounded, or documents are \
+             missing"
+        );
+        context.say("Note", text);
     }
     if occurrences < lengths {
-        say(&format!(
-            "note     the lists have {occurrences} occurrences of {lengths} terms: not all are there"
-        ));
+        let [occurrences, lengths] = [occurrences, lengths].map(thousands);
+        let text = format!("the lists have only {occurrences} of {lengths} occurrences of terms");
+        context.say("Note", text);
     }
     if !report.analysis_stated {
-        say(
-            "note     the file does not say how words became its terms; [analysis] of this collection is for queries",
-        );
+        let text = "the file does not say how its terms were made; queries use [analysis] of this collection";
+        context.say("Note", text);
     }
-    say(&format!(
-        "imported {}, {}, {}; `crivello search` finds words in them, but no phrases, and shows no text",
-        talk::count(report.import.documents, "document"),
-        talk::count(report.import.terms, "term"),
-        talk::count(report.import.postings, "posting"),
-    ));
+    let (documents, terms) =
+        (count(report.import.documents, "document"), count(report.import.terms, "term"));
+    let postings = count(report.import.postings, "posting");
+    context.say("Imported", format!("{documents}, {terms}, {postings}"));
+    context.say("Note", "a search finds words in them, but no phrases, and shows no text");
     Ok(Exit::Done)
 }
 
-/// What the first bytes of a compressed file are, of gzip and of zstd. A plain one may begin with the first of them, which
-/// is the length of its header, but not with more.
+/// The first bytes of gzip and of zstd. A plain file may begin with the first byte, the length of its header, but not
+/// with more of them.
 const PACKED: [&[u8]; 2] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd"];
 
-/// The bytes of a file, without its compression.
+/// Opens a file and unpacks it if it is compressed.
 fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     let mut file = File::open(path)?;
     let mut begin = Vec::new();

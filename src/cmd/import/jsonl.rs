@@ -1,8 +1,6 @@
-//! Documents as JSONL: one object a line.
+//! Reads and checks documents in JSONL: one object a line.
 //!
-//! What lives here: reading and checking them. What does not: what becomes of them (`import.rs`).
-//!
-//! **Invariant.** A fault of a document is told with file and line; a field that is ours but for a letter is one.
+//! **Invariant.** An error names the file and the line. A misspelt field is an error.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -15,15 +13,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::error::Category;
 
-/// What a line of JSONL is like.
+/// An example of a line.
 const SHAPE: &str =
     "write {\"id\": \"1\", \"url\": \"http://…\", \"title\": \"…\", \"text\": \"…\"}";
-/// A line of JSONL is at most this long.
+/// The longest line.
 const LINE_BYTES_MAX: u64 = 64 << 20;
-/// The name of a document is at most this long: it stands in the headers of its record.
+/// The longest name of a document, which goes into the headers of its record.
 const ID_BYTES_MAX: usize = 1 << 15;
 
-/// A document as JSONL gives it, with values of any kind.
+/// A document of a file, with values of any type.
 #[derive(Deserialize)]
 struct Line {
     #[serde(default)]
@@ -34,12 +32,12 @@ struct Line {
     title: Value,
     #[serde(default)]
     text: Value,
-    /// What else the line has.
+    /// Other fields of the line.
     #[serde(flatten)]
     others: BTreeMap<String, Value>,
 }
 
-/// A document as the archive keeps it.
+/// A document of the archive.
 #[derive(Serialize)]
 pub(super) struct Document {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,13 +46,13 @@ pub(super) struct Document {
     pub(super) url: Option<String>,
     pub(super) title: String,
     pub(super) text: Option<String>,
-    /// What else the line has.
+    /// Other fields of the line.
     #[serde(skip)]
     pub(super) others: BTreeMap<String, Value>,
 }
 
 impl Document {
-    /// A document that has no address.
+    /// A document without an address.
     pub(super) fn named(id: String, title: String, text: String) -> Self {
         Self { id: Some(id), url: None, title, text: Some(text), others: BTreeMap::new() }
     }
@@ -62,12 +60,12 @@ impl Document {
     fn read(line: &[u8]) -> Result<Document> {
         anyhow::ensure!(
             !line.trim_ascii().is_empty(),
-            "the line is empty: delete it, every line is a document"
+            "the line is empty; delete it, since every line is a document"
         );
         if let Err(error) = std::str::from_utf8(line) {
             let at = error.valid_up_to();
             bail!(
-                "byte {} ({:02X}) is not UTF-8: convert the file, as by `iconv -f latin1 -t utf-8` if it is Latin-1",
+                "byte {} ({:02X}) is not UTF-8; convert the file: `iconv -f latin1 -t utf-8` for Latin-1",
                 at + 1,
                 line[at]
             );
@@ -79,7 +77,7 @@ impl Document {
         }
         let line: Line = serde_json::from_slice(line).map_err(|error| in_words(&error))?;
         let id = match line.id {
-            // Some number their documents.
+            // Some files number their documents.
             Value::Number(number) => Some(number.to_string()),
             id => string("id", id, "a string or a number")?,
         };
@@ -89,7 +87,7 @@ impl Document {
         Ok(Document { id, url, title, text, others: line.others })
     }
 
-    /// Whether it can be kept, and found again; or what is wrong with it.
+    /// Checks that the document can be stored and found again.
     fn check(&self) -> Result<()> {
         let is_named = self.id.as_ref().is_some_and(|id| !id.is_empty());
         let absent = [
@@ -116,7 +114,7 @@ impl Document {
                 Err(PageError::UrlTooLong { bytes, bytes_max }) => bail!(
                     "the \"url\" has {bytes} bytes, at most {bytes_max}: give an \"id\" instead"
                 ),
-                Err(_) => bail!("{url:?} is no web address, such as https://example.org/"),
+                Err(_) => bail!("{url:?} is not a web address such as https://example.org/"),
             },
             None if is_named => {}
             None => bail!("a document needs an \"id\" or a \"url\""),
@@ -125,13 +123,13 @@ impl Document {
     }
 }
 
-/// Whether a field is another one but for a letter, or for capitals. Short names are near to too many.
+/// Returns whether a field is another one except for a letter or capitals. Short names resemble too many others.
 fn is_misspelt(other: &str, name: &str) -> bool {
     let other = other.to_lowercase();
     other == name || name.len() > 3 && strsim::osa_distance(&other, name) == 1
 }
 
-/// The string that a field has, if it has a value.
+/// Returns the string of a field, if it has a value.
 fn string(field: &str, value: Value, wanted: &str) -> Result<Option<String>> {
     match value {
         Value::Null => Ok(None),
@@ -140,7 +138,7 @@ fn string(field: &str, value: Value, wanted: &str) -> Result<Option<String>> {
     }
 }
 
-/// What a value is, in a word.
+/// The type of a value in words.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -152,7 +150,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Hands over every document of a JSONL file; how many there were.
+/// Calls `visit` with every document of a JSONL file. Returns their number.
 pub(super) fn each_document(
     file: &Path,
     visit: &mut dyn FnMut(Document) -> Result<()>,
@@ -167,10 +165,10 @@ pub(super) fn each_document(
         }
         if line.len() as u64 == LINE_BYTES_MAX {
             bail!(
-                "{name}:{number}: the line is longer than {LINE_BYTES_MAX} bytes: make several documents of it"
+                "{name}:{number}: the line is longer than {LINE_BYTES_MAX} bytes; split the document"
             );
         }
-        // A byte-order mark is no part of the first document.
+        // A byte-order mark is not part of the first document.
         let json = if number == 1 { line.strip_prefix(b"\xEF\xBB\xBF") } else { None };
         let document = Document::read(json.unwrap_or(&line));
         let checked = document.and_then(|document| document.check().map(|()| document));
@@ -179,7 +177,7 @@ pub(super) fn each_document(
     Ok(0)
 }
 
-/// What is wrong with a line, and where in it: that it is one line is known.
+/// The error of a line with its place. The line number is added by the caller.
 fn in_words(error: &serde_json::Error) -> anyhow::Error {
     let text = error.to_string();
     let what = text.split(" at line ").next().unwrap_or(&text);
@@ -189,11 +187,11 @@ fn in_words(error: &serde_json::Error) -> anyhow::Error {
         (_, "recursion limit exceeded") => "it is nested too deep",
         (Category::Data, _) => {
             let field = what.split('`').nth(1).unwrap_or(what);
-            return anyhow!("the field {field:?} stands there twice");
+            return anyhow!("the field {field:?} is there twice");
         }
-        // A control character, an escape, a surrogate: what it is, helps.
+        // A control character, an escape or a surrogate: the message of the parser helps.
         (_, what) if what.contains("character") || what.contains("escape") => what,
-        _ => "this is no JSON",
+        _ => "this is not JSON",
     };
     anyhow!("{what}, at byte {}: {SHAPE}", error.column())
 }

@@ -12,11 +12,8 @@
 //!                                            </DOC>
 //! ```
 //!
-//! What lives here: cutting a file into documents, and what their parts mean. What does not: what becomes of them
-//! (`import.rs`).
-//!
-//! **Invariant.** One document is in memory at a time, of at most [`DOCUMENT_BYTES_MAX`]. What is wrong is told with the
-//! byte where the document begins, counted without compression; what stands outside of documents is counted.
+//! **Invariant.** One document is in memory at a time, of at most [`DOCUMENT_BYTES_MAX`]. An error names the first byte of
+//! the document in the unpacked file. Bytes outside of documents are counted.
 
 use std::io::Read;
 use std::path::Path;
@@ -24,14 +21,14 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail, ensure};
 use archive::Unpacked;
 
-/// A document is at most this long.
+/// The longest document.
 const DOCUMENT_BYTES_MAX: usize = 64 << 20;
-/// What is read at a time.
+/// Number of bytes to read at a time.
 const READ_BYTES: usize = 1 << 16;
 
-/// Elements that are a title, the first that there is.
+/// Elements with a title; the first one present counts.
 const TITLES: [&str; 5] = ["TITLE", "HEADLINE", "HL", "TTL", "HEAD"];
-/// Elements that are text.
+/// Elements with text.
 const TEXTS: [&str; 3] = ["TEXT", "LEADPARA", "LP"];
 
 /// A document.
@@ -39,20 +36,20 @@ const TEXTS: [&str; 3] = ["TEXT", "LEADPARA", "LP"];
 pub(super) enum TrecDocument {
     /// Text under a name.
     Text { id: String, title: String, text: String },
-    /// A page of the web, as a server answered; its address is as the file has it.
+    /// An answer of a web server. The address is not normalised.
     Web { id: String, url: String, status: u16, content_type: String, body: Vec<u8> },
 }
 
-/// What was in a file.
+/// Counts of a file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct TrecCount {
     pub(super) documents: u64,
-    /// Bytes outside of documents that are no white space, and where the first of them stands.
+    /// Bytes outside of documents that are not white space, and the place of the first.
     pub(super) outside: u64,
     pub(super) first_outside: Option<u64>,
 }
 
-/// Hands over every document of a file.
+/// Calls `visit` with every document of a file.
 pub(super) fn each_document(
     file: &Path,
     visit: &mut dyn FnMut(TrecDocument) -> Result<()>,
@@ -75,16 +72,16 @@ pub(super) fn each_document(
 struct Cutter<R> {
     input: R,
     buffer: Vec<u8>,
-    /// Where the buffer begins.
+    /// The place of the buffer in the file.
     offset: u64,
 }
 
 impl<R: Read> Cutter<R> {
-    /// Drops what stands before the next document; `false` if there is none.
+    /// Drops the bytes before the next document. Returns `false` at the end.
     fn skip_to_document(&mut self, count: &mut TrecCount) -> Result<bool> {
         loop {
             let found = find(&self.buffer, b"<DOC>");
-            // A tag may be cut in two where the buffer ends.
+            // The end of the buffer may cut a tag in two.
             let outside = found.unwrap_or((self.buffer.len() + 1).saturating_sub(b"<DOC>".len()));
             self.drop_outside(outside, count);
             if found.is_some() {
@@ -107,7 +104,7 @@ impl<R: Read> Cutter<R> {
         self.offset += bytes as u64;
     }
 
-    /// What stands between the tags of the document that the buffer begins with.
+    /// Removes the document that the buffer begins with. Returns the bytes between its tags.
     fn document(&mut self) -> Result<Vec<u8>> {
         let (open, close) = (b"<DOC>".len(), b"</DOC>".len());
         let mut seen = open;
@@ -126,7 +123,7 @@ impl<R: Read> Cutter<R> {
         }
     }
 
-    /// Reads on; `false` at the end.
+    /// Reads more. Returns `false` at the end.
     fn read(&mut self) -> Result<bool> {
         let before = self.buffer.len();
         (&mut self.input).take(READ_BYTES as u64).read_to_end(&mut self.buffer)?;
@@ -134,7 +131,7 @@ impl<R: Read> Cutter<R> {
     }
 }
 
-/// Where `tag` begins, in capitals or not.
+/// Finds `tag`, in capitals or not.
 fn find(bytes: &[u8], tag: &[u8]) -> Option<usize> {
     let begins = memchr::memchr_iter(b'<', bytes);
     begins.into_iter().find(|&at| {
@@ -142,7 +139,7 @@ fn find(bytes: &[u8], tag: &[u8]) -> Option<usize> {
     })
 }
 
-/// What the inside of a document means.
+/// Parses the bytes between the tags of a document.
 fn read(bytes: &[u8]) -> Result<TrecDocument> {
     let (name, _) = element(bytes, "DOCNO").context("has no <DOCNO>")?;
     let id = decoded(name).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -170,14 +167,14 @@ fn read(bytes: &[u8]) -> Result<TrecDocument> {
     Ok(TrecDocument::Text { id, title, text: texts.join("\n").trim().to_owned() })
 }
 
-/// A page of the web: its address stands first in the header, then comes what the server said of it.
+/// Parses a page of the web. The first line of the header is the address, the others are the answer of the server.
 fn web(id: String, header: &[u8], body: &[u8]) -> Result<TrecDocument> {
     let header = decoded(header);
     let mut lines = header.lines().map(str::trim).filter(|line| !line.is_empty());
     let url = lines.next().and_then(|line| line.split_whitespace().next());
     let url = url.context("has no address in its <DOCHDR>")?.to_owned();
     page::normalise(&url, None, &page::Limits::default())
-        .with_context(|| format!("{url:?} is no web address"))?;
+        .with_context(|| format!("{url:?} is not a web address"))?;
     let (mut status, mut content_type) = (200, "text/html".to_owned());
     for line in lines {
         if let Some((_, rest)) = line.split_once("HTTP/").filter(|(before, _)| before.is_empty()) {
@@ -196,16 +193,16 @@ fn web(id: String, header: &[u8], body: &[u8]) -> Result<TrecDocument> {
     Ok(TrecDocument::Web { id, url, status, content_type, body: body.trim_ascii().to_vec() })
 }
 
-/// The inside of the first element of that name, and what stands behind it. One that is not closed is none.
+/// Returns the content of the first closed element with this name, and the bytes after it.
 fn element<'a>(bytes: &'a [u8], name: &str) -> Option<(&'a [u8], &'a [u8])> {
     let (begin, end) = range(bytes, name)?;
     let close = name.len() + 3;
     let inside_begin = begin + memchr::memchr(b'>', &bytes[begin..])? + 1;
-    // A tag that is not closed itself may take its closing tag for a part of it.
+    // A start tag without `>` may contain the end tag.
     Some((bytes.get(inside_begin..end - close)?, &bytes[end..]))
 }
 
-/// Where the first element of that name begins and ends.
+/// Returns the begin and end of the first element with this name.
 fn range(bytes: &[u8], name: &str) -> Option<(usize, usize)> {
     let open = find_open(bytes, name)?;
     let close = format!("</{name}>");
@@ -213,7 +210,7 @@ fn range(bytes: &[u8], name: &str) -> Option<(usize, usize)> {
     Some((open, end))
 }
 
-/// Where a tag of that name opens, with attributes or without.
+/// Finds a start tag with this name, with or without attributes.
 fn find_open(bytes: &[u8], name: &str) -> Option<usize> {
     memchr::memchr_iter(b'<', bytes).find(|&at| {
         let rest = &bytes[at + 1..];
@@ -230,7 +227,7 @@ fn remove(bytes: &mut Vec<u8>, name: &str) {
     }
 }
 
-/// Text without tags and comments, entities resolved.
+/// Removes tags and comments and resolves entities.
 fn plain(bytes: &[u8]) -> String {
     let text = decoded(bytes);
     let mut out = String::with_capacity(text.len());
@@ -258,7 +255,7 @@ fn one_line(bytes: &[u8]) -> String {
     plain(bytes).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// UTF-8; or else a byte a letter, as the older collections have it.
+/// Decodes UTF-8, or else Latin-1, which older collections use.
 fn decoded(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec())
         .unwrap_or_else(|_| bytes.iter().map(|&byte| char::from(byte)).collect())

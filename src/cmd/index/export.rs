@@ -1,6 +1,6 @@
-//! `crivello index export`: the index in the Common Index File Format, for other engines.
+//! `crivello index export`: writes the index in the Common Index File Format, for other engines.
 //!
-//! **Invariant.** The file appears under its name whole or not at all.
+//! **Invariant.** The file gets its name only when it is complete.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -12,7 +12,7 @@ use flate2::write::GzEncoder;
 use index::{CiffExport, Field};
 
 use crate::context::{Context, Exit, Usage};
-use crate::talk;
+use crate::talk::count;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -21,7 +21,7 @@ use crate::talk;
 pub(crate) struct Args {
     /// The file to write: .ciff, or .ciff.gz
     file: PathBuf,
-    /// Which field: title, headings, body, url or anchor
+    /// Field to export: title, headings, body, url or anchor
     #[arg(long, default_value = "body", value_parser = field)]
     field: Field,
 }
@@ -51,20 +51,16 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         Ok(report)
     });
     let report = written.inspect_err(|_| {
-        // Whether or not this succeeds, the error to report is the first one.
+        // The first error is the one to report.
         let _ = fs::remove_file(&beside);
     })?;
     if context.json {
         context.print_json(&report)?;
     } else {
-        let text = format!(
-            "exported {}, {}, {} of field {}; positions and what results show are not in it",
-            talk::count(report.documents, "document"),
-            talk::count(report.terms, "term"),
-            talk::count(report.postings, "posting"),
-            args.field.name(),
-        );
-        talk::say(context.quiet, &text);
+        let (documents, terms) = (count(report.documents, "document"), count(report.terms, "term"));
+        let (postings, field) = (count(report.postings, "posting"), args.field.name());
+        context.say("Exported", format!("{documents}, {terms}, {postings} of the field {field}"));
+        context.say("Note", "the file has no positions and no texts of results");
     }
     Ok(Exit::Done)
 }

@@ -1,11 +1,11 @@
-//! `crivello rank import`: a rank of the user's, as lines of a URL, a tab and a number.
+//! `crivello rank import`: imports a rank from lines of a URL, a tab and a number.
 //!
-//! **Invariant.** A file with a fault changes nothing, and is told with the line.
+//! **Invariant.** An invalid file changes nothing. The error names the line.
 
 use std::io::BufReader;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use archive::Unpacked;
 use jobs::{JobsError, RankImport};
 
@@ -17,11 +17,11 @@ use crate::talk;
   crivello rank import visits visits.tsv.gz --dir my-web
   crivello search garden --dir my-web --set 'search.ranks={ pagerank = 0.1, visits = 0.2 }'
 
-A line is a URL of the collection (or the id of a document without one), a tab, and a number, 0 or more.")]
+Each line has a URL of the collection (or the id of a document without one), a tab, and a number from 0.")]
 pub(crate) struct Args {
-    /// What it is called in search.ranks: small letters, digits, - and _
+    /// Its name in search.ranks: small letters, digits, - and _
     name: String,
-    /// The file; also with .gz or .zst
+    /// The file; .gz and .zst are unpacked
     file: PathBuf,
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let config = context.config(&collection)?;
     let _lock = collection.lock("rank")?;
     let file = &args.file;
-    let input = Unpacked::open(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let input = Unpacked::open(file)?;
     let imported = jobs::import_ranks(&collection, &args.name, file, &mut BufReader::new(input));
     let report = imported.map_err(|error| match error {
         JobsError::RankName { .. } => Usage(error.to_string()).into(),
@@ -43,17 +43,15 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let RankImport { name, values, unknown, first_unknown } = report;
     let unknown = match first_unknown {
         None => String::new(),
-        Some(first) => format!(
-            "; {} of them not in the collection, the first {}",
-            unknown,
-            talk::plain(&first)
-        ),
+        Some(first) => {
+            let first = talk::plain(&first);
+            format!("; {} not in the collection, such as {first}", talk::thousands(unknown))
+        }
     };
-    talk::say(context.quiet, &format!("imported {}{unknown}", talk::count(values, "value")));
+    context.say("Imported", format!("{}{unknown}", talk::count(values, "value")));
     if config.search.ranks.get(&name).is_none_or(|weight| *weight == 0.0) {
-        let said =
-            format!("give it a weight: ranks = {{ …, {name} = 0.1 }} in [search] of crivello.toml");
-        talk::say(context.quiet, &said);
+        let key = format!("ranks = {{ …, {name} = 0.1 }}");
+        context.say("Next", format!("give it a weight: {key} in [search] of crivello.toml"));
     }
     Ok(Exit::Done)
 }

@@ -403,7 +403,7 @@ fn needs_shared_a_hundred_thousand_links_are_cut_and_their_host_has_its_limit() 
     );
     row.check_verdict(
         "/status/404?20000",
-        "dropped: it is linked only after the first 20000 links of a page (`links_per_page_max`)",
+        "dropped: it is linked only after the first 20,000 links of a page (`links_per_page_max`)",
     );
     check_cost(row.index());
     row.check_cut("/manylinks", "only the first 20000 of its links are read");
