@@ -1,8 +1,7 @@
-//! `crivello codes`: what the numbers of the index take under every code, and codewords to look at.
+//! `crivello codes`: the size of the index under every code, and codewords of single numbers.
 //!
-//! What lives here: the list of its commands. What does not: the codes (crate `codes`). Each command
-//! has a file: [`survey`] of a collection with its picture [`plot`], [`words`] to and fro, and
-//! [`tables`] for prefix codes and rANS.
+//! Each command has a file: [`survey`] of a collection with its picture [`plot`], [`words`] to encode and decode, and
+//! [`tables`] for prefix codes and rANS. The codes are in the crate `codes`.
 //!
 //! **Invariant.** Nothing here changes a collection.
 
@@ -20,31 +19,31 @@ use crate::context::{Context, Exit, Usage};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   crivello codes --dir my-web                        entropy and bits a number, stream by stream
-  crivello codes --dir my-web --svg codes.svg        the same, with a picture
+  crivello codes --dir my-web --svg codes.svg        and draws a picture
   crivello codes encode --code golomb --modulus 3 0 1 2 3 4 5")]
 pub(crate) struct Args {
     #[command(subcommand)]
     what: Option<What>,
-    /// Draw what each code is meant for beside what the index holds
+    /// Draw the distribution that each code suits and that of the index
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
 
 #[derive(clap::Subcommand)]
 enum What {
-    /// Print the codeword of each number, one a line; numbers begin with 0
+    /// Print the codeword of each number from 0, one a line
     Encode(words::EncodeArgs),
     /// Print the number of each codeword, one a line
     Decode(words::DecodeArgs),
-    /// Make a prefix code with codewords of given lengths, if there is one
+    /// Make a prefix code with codewords of given lengths, if one exists
     Prefix(tables::PrefixArgs),
-    /// Share out the slots of a rANS table, and push symbols by it
+    /// Assign the slots of a rANS table and push symbols
     Rans(tables::RansArgs),
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if args.svg.is_some() && args.what.is_some() {
-        return Err(Usage("--svg is for a collection: it takes no command".to_owned()).into());
+        return Err(Usage("--svg is for a collection and takes no command".to_owned()).into());
     }
     match &args.what {
         None => survey::run(args.svg.as_deref(), context),

@@ -1,6 +1,4 @@
-//! `crivello completions`: for bash, zsh, fish and others.
-//!
-//! **Invariant.** Flags and commands are completed as they are read, from one description.
+//! `crivello completions`: prints completions for bash, zsh, fish and other shells.
 
 use anyhow::Result;
 use clap::CommandFactory;

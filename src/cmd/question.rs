@@ -1,17 +1,14 @@
-//! The URL that a question is about, as people write it.
+//! Reads the URL argument of `why` and `archive get`.
 //!
-//! What lives here: [`read_url`], for `why` and `archive get`. What does not: what an address of the web is
-//! (`crawl::read_address`).
-//!
-//! **Invariant.** What is read here can be asked of the archive, however long a URL a crawl would take.
+//! **Invariant.** A URL that is too long for a crawl can still be looked up in the archive.
 
 use anyhow::Result;
 use page::Url;
 
-/// Bytes of a URL that can be asked for: more than `url_bytes_max` can be, so that it can be told.
+/// The longest URL to look up: longer than any `url_bytes_max`.
 pub(super) const URL_BYTES_MAX: usize = 1 << 16;
 
-/// A web address, whose scheme may be left out, or the name of an imported document that has none.
+/// Reads a web address, with or without a scheme, or the name of an imported document without an address.
 pub(super) fn read_url(text: &str) -> Result<Url> {
     if text.starts_with("urn:crivello:") {
         return Ok(Url::parse(text)?);

@@ -1,9 +1,6 @@
-//! Passwords in the configuration: who can read them, and a configuration to show without them.
+//! Passwords in the configuration: file permissions, and a copy of the configuration without passwords.
 //!
-//! What lives here: which values are secret. What does not: which keys a message does not repeat
-//! (`message.rs`).
-//!
-//! **Invariant.** A file that is written here can be read by its owner alone.
+//! **Invariant.** Only the owner can read a file that is written here.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -14,7 +11,7 @@ use anyhow::{Context as _, Result};
 
 use super::Config;
 
-/// Shown in place of a secret.
+/// Replaces a secret.
 const HIDDEN: &str = "…";
 /// The rights of a file with secrets.
 const OWNER_ALONE: u32 = 0o600;

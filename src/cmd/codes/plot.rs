@@ -1,11 +1,11 @@
-//! A picture of what each code is meant for beside what the index holds.
+//! A picture of the distribution that each code suits, and of that of the index.
 //!
-//! One panel a stream. To the right the number (plus one, by powers of two), downwards the bits: for
-//! the data –log₂ of the share of each number, averaged over quarters of an octave and drawn as dots;
-//! for a code the length of its codeword, which is –log₂ of the distribution it is meant for, as a
-//! line. The nearer a line is to the dots, the fewer bits are wasted.
+//! Each stream has a panel. The x axis is the number plus one, by powers of two; the y axis is bits, downwards. A dot is
+//! –log₂ of the share of a number in the data, averaged over quarters of an octave. A line is the length of the codewords
+//! of a code, which is –log₂ of the distribution that it suits. The nearer a line is to the dots, the fewer bits are
+//! wasted.
 //!
-//! **Invariant.** The file is SVG 1.1 that refers to nothing outside itself.
+//! **Invariant.** The file is SVG 1.1 and refers to nothing outside itself.
 
 use std::fmt::Write as _;
 
@@ -17,11 +17,11 @@ const PANEL_WIDTH: f64 = 880.0;
 const PANEL_HEIGHT: f64 = 360.0;
 /// The frame inside a panel: left, top, width, height.
 const FRAME: [f64; 4] = [60.0, 40.0, 620.0, 270.0];
-/// Points an octave.
+/// Points per octave.
 const STEPS: u32 = 4;
 /// Bits at the bottom of a panel.
 const BITS_MAX: f64 = 32.0;
-/// Codes that are drawn, and how.
+/// Codes that are drawn, and their colours.
 const DRAWN: [(&str, &str); 8] = [
     ("unary", "#999999"),
     ("gamma", "#0072b2"),
@@ -111,7 +111,7 @@ fn frame(out: &mut String, stream: &str, octaves: f64, histogram: &Histogram) {
     );
 }
 
-/// Which line is which.
+/// The legend.
 struct Key {
     out: String,
     line: u32,
@@ -141,7 +141,7 @@ fn line(out: &mut String, colour: &str, places: impl Iterator<Item = (f64, f64)>
         write!(out, "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\"/>");
 }
 
-/// The length of codewords over the range of the panel, up to a little beyond its edge.
+/// The lengths of codewords, up to the first one outside the panel.
 fn lengths(code: &dyn Code, octaves: f64) -> impl Iterator<Item = (f64, f64)> {
     let length = move |(x, n): (f64, u32)| {
         #[expect(clippy::cast_precision_loss, reason = "a place in a picture")]

@@ -1,6 +1,6 @@
-//! `crivello codes prefix` and `codes rans`: codes that are made to measure, shown as tables.
+//! `crivello codes prefix` and `codes rans`: tables of codes for given lengths or weights.
 //!
-//! **Invariant.** A table that cannot be made is wrong usage, told with the reason, and nothing is printed.
+//! **Invariant.** A table that cannot be made is wrong usage. The error has the reason, and nothing is printed.
 
 use std::io::Write as _;
 
@@ -30,10 +30,10 @@ pub(super) struct RansArgs {
     /// The table has 2 to this power slots
     #[arg(long, default_value_t = 10)]
     bits: u32,
-    /// Symbols, from 0 on, to be pushed one after the other
+    /// Symbols to push in order, from 0
     #[arg(long, value_delimiter = ',')]
     push: Vec<usize>,
-    /// The state before the first is pushed
+    /// The state before the first push
     #[arg(long, default_value_t = 0)]
     state: u64,
 }

@@ -1,7 +1,6 @@
 //! `crivello codes encode` and `codes decode`: numbers to codewords of the letters 0 and 1, and back.
 //!
-//! **Invariant.** What `encode` prints `decode` reads, line by line. Nothing is printed of a line that
-//! is wrong.
+//! **Invariant.** `decode` reads every line that `encode` prints. Nothing is printed for an invalid line.
 
 use std::io::{BufRead as _, Write as _};
 
@@ -27,7 +26,7 @@ const BITS_MAX: usize = 1 << 20;
 pub(super) struct EncodeArgs {
     #[command(flatten)]
     choice: Choice,
-    /// Numbers from 0 on; without any they are read from standard input
+    /// Numbers from 0 [default: those on standard input]
     numbers: Vec<String>,
 }
 
@@ -38,14 +37,13 @@ pub(super) struct EncodeArgs {
 pub(super) struct DecodeArgs {
     #[command(flatten)]
     choice: Choice,
-    /// Codewords, or several one after the other; without any they are read from standard input,
-    /// one a line
+    /// Codewords, or concatenated ones [default: the lines of standard input]
     codewords: Vec<String>,
 }
 
 #[derive(clap::Args)]
 struct Choice {
-    /// Which code
+    /// The code
     #[arg(long)]
     code: Name,
     /// The modulus of golomb; by default the best for the mean of the numbers
@@ -78,12 +76,12 @@ enum Name {
 /// A code for codewords one by one.
 enum Words {
     Instantaneous(Box<dyn Code>),
-    /// Only who knows where a codeword ends can read it.
+    /// Its codewords cannot be decoded without knowing their ends.
     ReducedBinary,
 }
 
 impl Choice {
-    /// The code that is meant; `numbers` are asked for if a parameter is to be chosen by them.
+    /// The code with its parameter. `numbers` is called if the parameter depends on the numbers.
     fn words(&self, numbers: impl FnOnce() -> Option<Golomb>) -> Result<Words> {
         let only = |given: bool, name: Name, flag: &str| {
             let wrong = given && self.code != name;
@@ -141,7 +139,7 @@ impl Words {
         Ok(bits)
     }
 
-    /// What has a codeword of `n` that can be printed, where this code has none.
+    /// A code with a codeword of `n` that can be printed.
     fn cure(&self, n: u64) -> String {
         let name = match self {
             _ if n == u64::MAX => return "`--code vbyte`".to_owned(),
@@ -155,7 +153,7 @@ impl Words {
         }
     }
 
-    /// The numbers of one codeword after the other.
+    /// Decodes concatenated codewords.
     fn decode(&self, text: &str) -> Result<Vec<u64>> {
         let wrong = |why: String| Usage(format!("{}: {why}", talk::plain(text)));
         let bits = Bits::from_text(text)
@@ -171,7 +169,7 @@ impl Words {
         }
         loop {
             let start = input.position();
-            // What lies behind the last letter fills up the last byte: no codeword may end there.
+            // Bits after the last letter pad the last byte. No codeword may end there.
             let n = code.read(&mut input).filter(|_| input.position() <= bits.len());
             let n =
                 n.ok_or_else(|| wrong(format!("no {} codeword from bit {start} on", code.name())))?;
@@ -229,7 +227,7 @@ pub(super) fn decode(args: &DecodeArgs, context: &Context) -> Result<Exit> {
         args.codewords.iter().try_for_each(|text| print(text))?;
         return Ok(Exit::Done);
     }
-    // A line may be empty: so are some codewords.
+    // A line may be empty, since some codewords are.
     for line in std::io::stdin().lock().lines() {
         print(line.context("cannot read standard input")?.trim())?;
     }
@@ -245,7 +243,7 @@ fn all_numbers(args: &EncodeArgs) -> Result<Vec<u64>> {
     Ok(numbers)
 }
 
-/// Hands every argument, or every word of standard input if there is none, to `take`.
+/// Calls `take` with every argument, or with every word of standard input if no argument is given.
 fn each_word(arguments: &[String], mut take: impl FnMut(&str) -> Result<()>) -> Result<()> {
     if !arguments.is_empty() {
         return arguments.iter().try_for_each(|word| take(word));
