@@ -79,7 +79,7 @@ impl Context {
     /// Opens the collection of `--dir`, or that of the current folder.
     pub(crate) fn collection(&self) -> Result<Collection> {
         match Collection::open(&self.dir_or(".")) {
-            Err(JobsError::NotACollection { .. })
+            Err(CollectionError::NotACollection { .. })
                 if self.dir.is_none() && Collection::open(Path::new(UP_DIR)).is_ok() =>
             {
                 bail!("no collection here; did you mean --dir {UP_DIR}?")

@@ -441,7 +441,10 @@ fn notes_of_the_crawl_that_are_damaged_are_told() {
     }
     fs::write(sandbox.path("web/frontier/recrawl"), "garbage").expect("room");
     let status = sandbox.done(&["status", "--dir", "web"]);
-    assert!(status.contains("\nRecrawl   cannot read web/frontier/recrawl: not a valid"), "{status}");
+    assert!(
+        status.contains("\nRecrawl   cannot read web/frontier/recrawl: not a valid"),
+        "{status}"
+    );
     assert!(status.contains("\nCrawled   "), "{status}");
 }
 

@@ -62,7 +62,7 @@ fn a_page_is_what_its_last_head_makes_of_it() {
 
 const NOINDEX_304: &str = "304 Not Modified\nETag: \"1\"\nX-Robots-Tag: noindex\n\n";
 
-/// A page with an ETag and a word of its own.
+/// A page with an entity tag and a word of its own.
 fn tagged(name: &str) -> String {
     format!("200 OK\nContent-Type: text/html\nETag: \"1\"\n\n<title>t</title><p>zebra{name}")
 }
