@@ -349,8 +349,9 @@ fn serve_board(
 
 /// The state of a running crawl: one fact, and details.
 fn view(now: &Snapshot, delay_ms: u64) -> Vec<Fact> {
-    let (census, sieve) = (&now.census, &now.sieve);
-    let (pages, all) = (thousands(now.pages), thousands(now.pages + now.waiting));
+    let (census, sieve) = (&now.census, &now.report.sieve);
+    let (pages, all) =
+        (thousands(now.report.pages), thousands(now.report.pages + now.report.waiting));
     let mut text = format!("{pages} of about {all} pages");
     if now.paused {
         text.push_str(" until frontier/pause is removed");
@@ -361,7 +362,7 @@ fn view(now: &Snapshot, delay_ms: u64) -> Vec<Fact> {
             text = format!("{text}, {left} left");
         }
         match census.back_off + now.hosts_aside {
-            0 if now.hosts == 1 && delay_ms > 0 => {
+            0 if now.report.hosts == 1 && delay_ms > 0 => {
                 text = format!("{text}; {} ms between requests (`delay_ms`)", thousands(delay_ms));
             }
             0 => {}
@@ -369,15 +370,15 @@ fn view(now: &Snapshot, delay_ms: u64) -> Vec<Fact> {
         }
     }
     let label = if now.paused { "Paused" } else { "Crawling" };
-    let robots = BTreeMap::from([("robots.txt", now.forbidden_by_robots)]);
+    let robots = BTreeMap::from([("robots.txt", now.report.forbidden_by_robots)]);
     let details = [
-        ("Requests", format!("{}, {} open", thousands(now.requests), now.under_way)),
-        ("Received", talk::bytes(now.bytes)),
+        ("Requests", format!("{}, {} open", thousands(now.report.requests), now.under_way)),
+        ("Received", talk::bytes(now.report.bytes)),
         (
             "Sites",
             format!(
                 "{} known: {} ready, {} in their delay, {} in backoff, {} active, {} set aside",
-                thousands(now.hosts),
+                thousands(now.report.hosts),
                 census.ready,
                 census.resting + census.asking,
                 census.back_off,
@@ -394,12 +395,12 @@ fn view(now: &Snapshot, delay_ms: u64) -> Vec<Fact> {
                 talk::bytes(sieve.memory_bytes + sieve.disk_bytes),
             ),
         ),
-        ("Recrawled", list(&now.again())),
-        ("Answers", list(&now.statuses)),
-        ("Failed", by_key(&now.failures)),
-        ("Excluded", by_key(&now.refused)),
+        ("Recrawled", list(&now.report.again())),
+        ("Answers", list(&now.report.statuses)),
+        ("Failed", by_key(&now.report.failures)),
+        ("Excluded", by_key(&now.report.refused)),
         ("Forbidden", list(&robots)),
-        ("Limited", by_key(&now.dropped)),
+        ("Limited", by_key(&now.report.dropped)),
     ];
     let details = details.into_iter().filter(|(_, text)| !text.is_empty());
     let details = details.map(|(label, text)| Fact::detail(label, text));
@@ -408,9 +409,9 @@ fn view(now: &Snapshot, delay_ms: u64) -> Vec<Fact> {
 
 /// How long the waiting URLs take at the mean rate.
 fn time_left(now: &Snapshot) -> Option<String> {
-    let rate = now.mean_pages_per_s();
+    let rate = now.report.mean_pages_per_s();
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    let seconds = (rate > 0.0).then(|| now.waiting as f64 / rate)?;
+    let seconds = (rate > 0.0).then(|| now.report.waiting as f64 / rate)?;
     Some(match seconds {
         ..100.0 => format!("{seconds:.0} s"),
         ..6_000.0 => format!("{:.0} min", seconds / 60.0),
@@ -444,17 +445,16 @@ mod tests {
 
     #[test]
     fn a_running_crawl_is_one_fact_and_details() {
-        let now = Snapshot {
+        let report = Report {
             pages: 312,
             pages_new: 312,
             waiting: 1000,
             hosts: 7,
-            hosts_aside: 3,
-            pages_per_s: 28.3,
             elapsed_ms: 11_140,
             failures: BTreeMap::from([("connect".to_owned(), 3), ("dns".to_owned(), 1)]),
-            ..Snapshot::default()
+            ..Report::default()
         };
+        let now = Snapshot { report, hosts_aside: 3, pages_per_s: 28.3, ..Snapshot::default() };
         let facts = view(&now, 1000);
         let text = "Crawling 312 of about 1,312 pages, 28 a second, 36 s left; 3 sites waiting";
         assert_eq!(facts[0].to_string(), text);

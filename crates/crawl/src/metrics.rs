@@ -188,21 +188,31 @@ fn families(now: &Snapshot) -> Vec<Family> {
 
 fn pages(now: &Snapshot) -> Vec<Family> {
     vec![
-        one("pages", Kind::Gauge, "Pages archived, those of earlier runs included", now.pages),
-        one("pages_fetched_total", Kind::Counter, "New pages archived by this run", now.pages_new),
-        many("known_pages_total", "Known URLs asked for again", "found", &now.again()),
+        one(
+            "pages",
+            Kind::Gauge,
+            "Pages archived, those of earlier runs included",
+            now.report.pages,
+        ),
+        one(
+            "pages_fetched_total",
+            Kind::Counter,
+            "New pages archived by this run",
+            now.report.pages_new,
+        ),
+        many("known_pages_total", "Known URLs asked for again", "found", &now.report.again()),
         one("pages_per_second", Kind::Gauge, "Pages a second lately", round(now.pages_per_s)),
         one(
             "pages_per_second_mean",
             Kind::Gauge,
             "Pages a second since the run began",
-            round(now.mean_pages_per_s()),
+            round(now.report.mean_pages_per_s()),
         ),
-        one("requests_total", Kind::Counter, "Requests made by this run", now.requests),
-        one("received_bytes_total", Kind::Counter, "Bytes of bodies received", now.bytes),
-        one("redirects_total", Kind::Counter, "Redirects met", now.redirects),
-        many("responses_total", "Answers by status", "status", &now.statuses),
-        one("run_seconds", Kind::Gauge, "Time since the run began", seconds(now.elapsed_ms)),
+        one("requests_total", Kind::Counter, "Requests made by this run", now.report.requests),
+        one("received_bytes_total", Kind::Counter, "Bytes of bodies received", now.report.bytes),
+        one("redirects_total", Kind::Counter, "Redirects met", now.report.redirects),
+        many("responses_total", "Answers by status", "status", &now.report.statuses),
+        one("run_seconds", Kind::Gauge, "Time since the run began", seconds(now.report.elapsed_ms)),
         one("paused", Kind::Gauge, "Whether frontier/pause holds the run", u8::from(now.paused)),
     ]
 }
@@ -213,15 +223,15 @@ fn troubles(now: &Snapshot) -> Vec<Family> {
             "failures_total",
             "Visits given up, or that set their hosts aside, by class",
             "class",
-            &now.failures,
+            &now.report.failures,
         ),
-        many("refused_links_total", "Links refused by rule", "rule", &now.refused),
-        many("dropped_urls_total", "URLs dropped by limit", "limit", &now.dropped),
+        many("refused_links_total", "Links refused by rule", "rule", &now.report.refused),
+        many("dropped_urls_total", "URLs dropped by limit", "limit", &now.report.dropped),
         one(
             "robots_forbidden_urls_total",
             Kind::Counter,
             "URLs that a robots.txt forbids",
-            now.forbidden_by_robots,
+            now.report.forbidden_by_robots,
         ),
     ]
 }
@@ -238,9 +248,9 @@ fn queues(now: &Snapshot) -> Vec<Family> {
         ("idle", census.idle),
     ]);
     vec![
-        one("waiting_urls", Kind::Gauge, "URLs that wait for their visit", now.waiting),
+        one("waiting_urls", Kind::Gauge, "URLs that wait for their visit", now.report.waiting),
         one("requests_under_way", Kind::Gauge, "Requests under way", now.under_way),
-        one("hosts_known", Kind::Gauge, "Hosts known", now.hosts),
+        one("hosts_known", Kind::Gauge, "Hosts known", now.report.hosts),
         Family {
             kind: Kind::Gauge,
             ..many("hosts", "Hosts by what they are doing", "state", &states)
@@ -249,7 +259,7 @@ fn queues(now: &Snapshot) -> Vec<Family> {
 }
 
 fn sieve(now: &Snapshot) -> Vec<Family> {
-    let sieve = &now.sieve;
+    let sieve = &now.report.sieve;
     vec![
         one("sieve_offered_total", Kind::Counter, "URLs offered to the sieve", sieve.offered),
         one("sieve_emitted_total", Kind::Counter, "URLs that were new", sieve.emitted),

@@ -24,82 +24,21 @@ use crate::visited::Visited;
 
 pub(crate) const NAME: &str = "report.json";
 
-/// The state of a crawl at one moment.
+/// The state of a running crawl.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Snapshot {
-    /// Pages archived, earlier runs included.
-    pub pages: u64,
-    /// Pages archived by this run that were not known before.
-    pub pages_new: u64,
-    /// Known URLs that this run fetched again and found unchanged.
-    pub unchanged: u64,
-    /// Known URLs that this run found changed.
-    pub changed: u64,
-    /// Known URLs that this run found to redirect elsewhere than before.
-    pub moved: u64,
-    /// Known URLs that this run found to be gone.
-    pub deleted: u64,
-    /// Known URLs that this run failed to fetch: no answer, or another error.
-    pub failed: u64,
+    /// The counts so far, without the list of hosts that are set aside.
+    pub report: Report,
     /// Pages a second over the last few seconds.
     pub pages_per_s: f64,
-    /// Requests made by this run.
-    pub requests: u64,
-    /// Bytes of bodies received by this run.
-    pub bytes: u64,
-    /// Redirects received by this run.
-    pub redirects: u64,
-    /// Answers of this run by status.
-    pub statuses: BTreeMap<u16, u64>,
-    /// Links found by this run that do not belong to it, by the name of the refusal.
-    pub refused: BTreeMap<String, u64>,
-    /// Known URLs that a robots.txt forbids.
-    pub forbidden_by_robots: u64,
-    /// Visits of this run that failed for good or set their hosts aside, by the class of the failure.
-    pub failures: BTreeMap<String, u64>,
-    /// Known URLs that were dropped because of a limit, by the limit.
-    pub dropped: BTreeMap<String, u64>,
-    /// URLs that wait for their visit.
-    pub waiting: u64,
-    /// Hosts known.
-    pub hosts: u64,
-    /// Hosts set aside.
-    pub hosts_aside: u64,
     /// Visits under way.
     pub under_way: u64,
+    /// Hosts set aside.
+    pub hosts_aside: u64,
     /// Whether `frontier/pause` holds the run.
     pub paused: bool,
     /// The states of the hosts. With many hosts it is updated less often than the other counts.
     pub census: Census,
-    /// The counters of the sieve.
-    pub sieve: SieveReport,
-    /// Time since the run began.
-    pub elapsed_ms: u64,
-}
-
-impl Snapshot {
-    /// Returns the number of pages fetched by this run, new or known.
-    pub(crate) fn pages_had(&self) -> u64 {
-        self.pages_new + self.unchanged + self.changed
-    }
-
-    /// Returns the known URLs that this run fetched again, by result.
-    pub fn again(&self) -> BTreeMap<&'static str, u64> {
-        BTreeMap::from([
-            ("unchanged", self.unchanged),
-            ("changed", self.changed),
-            ("moved", self.moved),
-            ("gone", self.deleted),
-            ("failed", self.failed),
-        ])
-    }
-
-    /// Returns the pages a second since the run began.
-    pub fn mean_pages_per_s(&self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "counts of a crawl are far below 2^53")]
-        let (pages, ms) = (self.pages_had() as f64, self.elapsed_ms.max(1) as f64);
-        pages / ms * 1000.0
-    }
 }
 
 /// The number of hosts in each state.
@@ -237,6 +176,29 @@ pub struct Report {
 }
 
 impl Report {
+    /// Returns the number of pages fetched by this run, new or known.
+    pub(crate) fn pages_had(&self) -> u64 {
+        self.pages_new + self.unchanged + self.changed
+    }
+
+    /// Returns the known URLs that this run fetched again, by result.
+    pub fn again(&self) -> BTreeMap<&'static str, u64> {
+        BTreeMap::from([
+            ("unchanged", self.unchanged),
+            ("changed", self.changed),
+            ("moved", self.moved),
+            ("gone", self.deleted),
+            ("failed", self.failed),
+        ])
+    }
+
+    /// Returns the pages a second since the run began.
+    pub fn mean_pages_per_s(&self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "counts of a crawl are far below 2^53")]
+        let (pages, ms) = (self.pages_had() as f64, self.elapsed_ms.max(1) as f64);
+        pages / ms * 1000.0
+    }
+
     /// Returns the counts of states, without the counts of events.
     pub(crate) fn standing(self) -> Report {
         let Report { pages, hosts, waiting, held, put_off, dropped, forbidden_by_robots, .. } =

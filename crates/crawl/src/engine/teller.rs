@@ -55,13 +55,13 @@ impl<'a> Teller<'a> {
             self.told_ms = Some(now_ms);
             let mut snapshot = frontier.snapshot();
             // A census is linear in the number of hosts.
-            let pause_ms = CENSUS_MS.max(snapshot.hosts / CENSUS_HOSTS_PER_MS);
+            let pause_ms = CENSUS_MS.max(snapshot.report.hosts / CENSUS_HOSTS_PER_MS);
             if self.census_ms.is_none_or(|census_ms| now_ms >= census_ms + pause_ms) {
                 (self.census, self.census_ms) = (frontier.census(now_ms), Some(now_ms));
             }
             snapshot.paused = self.pause.since_ms.is_some();
-            snapshot.elapsed_ms = now_ms.saturating_sub(self.started_ms);
-            snapshot.pages_per_s = self.rate(now_ms, snapshot.pages_had());
+            snapshot.report.elapsed_ms = now_ms.saturating_sub(self.started_ms);
+            snapshot.pages_per_s = self.rate(now_ms, snapshot.report.pages_had());
             snapshot.census = self.census;
             (self.watch)(&snapshot);
         }

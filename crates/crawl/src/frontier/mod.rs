@@ -325,7 +325,9 @@ impl Frontier {
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
-        Snapshot { sieve: self.sieve_report(), ..self.hosts.snapshot() }
+        let mut snapshot = self.hosts.snapshot();
+        snapshot.report.sieve = self.sieve_report();
+        snapshot
     }
 
     /// Counts the hosts by state, in time linear in their number.

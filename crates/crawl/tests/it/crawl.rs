@@ -238,7 +238,7 @@ fn an_archive_that_cannot_be_written_ends_the_run_and_the_next_goes_on() {
     let config = Config { archive_file_bytes_max: 5_000, ..config(&server) };
     let (archive, away) = (dir.path().join("archive"), dir.path().join("away"));
     let watch = |snapshot: &Snapshot| {
-        if snapshot.pages >= 20 && archive.exists() {
+        if snapshot.report.pages >= 20 && archive.exists() {
             fs::rename(&archive, &away).expect("it is there");
         }
     };

@@ -32,7 +32,7 @@ enum Thief {
 impl Thief {
     fn look(&mut self, archive: &Path, now: &Snapshot) {
         match self {
-            Thief::Waits { files } if now.requests > 0 && file_count(archive) > *files => {
+            Thief::Waits { files } if now.report.requests > 0 && file_count(archive) > *files => {
                 let all = free_files();
                 assert!(!all.is_empty());
                 *self = Thief::Has { all, looks: 0 };

@@ -249,8 +249,8 @@ fn what_is_under_way_when_a_crawl_is_stopped_waits() {
     let config = Config { timeout_ms: 60_000, body_timeout_ms: 60_000, ..config() };
     let stop = AtomicBool::new(false);
     let watch = |now: &Snapshot| {
-        // Each has sent its robots.txt, and one request is under way, which counts when it is interrupted.
-        stop.fetch_or(now.requests == 3 && now.under_way == 3, Ordering::Relaxed);
+        // Each host has sent its robots.txt, and one request to each is under way.
+        stop.fetch_or(now.report.requests == 6 && now.under_way == 3, Ordering::Relaxed);
     };
     let clock = Arc::new(SystemClock::new());
     let report = run(&dirs(dir.path()), &config, &seeds, clock, &stop, &watch).expect("it ends");

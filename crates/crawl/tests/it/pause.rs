@@ -23,7 +23,7 @@ fn a_crawl_holds_while_the_file_is_there() {
                 fs::remove_file(&pause).expect("it is there");
             }
         } else {
-            after.fetch_max(snapshot.pages, Ordering::Relaxed);
+            after.fetch_max(snapshot.report.pages, Ordering::Relaxed);
         }
     };
     let config = Config { pages_max: 20, ..config(&server) };

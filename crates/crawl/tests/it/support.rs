@@ -55,7 +55,7 @@ pub(crate) fn crawl_until(
 ) -> Result<Report, CrawlError> {
     let stop = AtomicBool::new(false);
     let watch = |snapshot: &Snapshot| {
-        if snapshot.pages >= pages {
+        if snapshot.report.pages >= pages {
             stop.store(true, Ordering::Relaxed);
         }
     };
@@ -66,7 +66,7 @@ pub(crate) fn crawl_until(
 pub(crate) fn recrawl_until(dir: &Path, config: &Config, asked: u64) -> Result<Report, CrawlError> {
     let stop = AtomicBool::new(false);
     let watch = |now: &Snapshot| {
-        if now.unchanged + now.changed + now.moved + now.deleted + now.failed >= asked {
+        if now.report.again().values().sum::<u64>() >= asked {
             stop.store(true, Ordering::Relaxed);
         }
     };

@@ -15,26 +15,24 @@ use crate::site::HostId;
 impl Hosts {
     pub(in crate::frontier) fn snapshot(&self) -> Snapshot {
         Snapshot {
-            pages: self.report.pages + self.pages_due,
-            pages_new: self.report.pages_new,
-            unchanged: self.report.unchanged,
-            changed: self.report.changed,
-            moved: self.report.moved,
-            deleted: self.report.deleted,
-            failed: self.report.failed,
-            requests: self.report.requests,
-            bytes: self.report.bytes,
-            redirects: self.report.redirects,
-            statuses: self.report.statuses.clone(),
-            refused: self.report.refused.clone(),
-            forbidden_by_robots: self.report.forbidden_by_robots,
-            failures: self.report.failures.clone(),
-            dropped: self.report.dropped.clone(),
-            waiting: self.waiting as u64,
-            hosts: self.table.len() as u64,
+            report: self.counts(),
             hosts_aside: self.asides.len() as u64,
             under_way: self.under_way as u64,
             ..Snapshot::default()
+        }
+    }
+
+    /// Returns the counts without the list of hosts that are set aside.
+    fn counts(&self) -> Report {
+        Report {
+            pages: self.report.pages + self.pages_due,
+            // Visits under way when a run ends count as requests, and the next run makes them again.
+            requests: self.report.requests + self.requests_under_way as u64,
+            waiting: (self.waiting + self.pages_under_way + self.left_out) as u64,
+            hosts: self.table.len() as u64,
+            limit: self.limit.or((self.left_out > 0).then_some(PAGES_MAX)).map(str::to_owned),
+            spilled_bytes: self.spill.used_bytes(),
+            ..self.report.clone()
         }
     }
 
@@ -85,16 +83,6 @@ impl Hosts {
                 until_s,
             }
         };
-        Report {
-            pages: self.report.pages + self.pages_due,
-            aside: self.asides.iter().map(aside).collect(),
-            // Visits under way when a run ends count as requests, and the next run makes them again.
-            requests: self.report.requests + self.requests_under_way as u64,
-            waiting: (self.waiting + self.pages_under_way + self.left_out) as u64,
-            hosts: self.table.len() as u64,
-            limit: self.limit.or((self.left_out > 0).then_some(PAGES_MAX)).map(str::to_owned),
-            spilled_bytes: self.spill.used_bytes(),
-            ..self.report.clone()
-        }
+        Report { aside: self.asides.iter().map(aside).collect(), ..self.counts() }
     }
 }
