@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use crate::filter::{Filter, Spread};
 use crate::frontier::{Frontier, Span};
-use crate::header::{self, damaged, io_failed};
+use crate::header::{damaged, io_failed};
 use crate::{Sieve, SieveError, Signature, Stats, expected_collisions, snapshot};
 
 /// A sieve of fixed memory that loses a few keys.
@@ -72,7 +72,7 @@ impl BloomSieve {
         let Some(mut numbers) = snapshot::read(dir, empty.kind())? else {
             return Self::begin(dir, empty);
         };
-        let torn = || damaged(&dir.join(snapshot::NAME), header::LEN, "it is not a filter");
+        let torn = || damaged(&dir.join(snapshot::NAME), snapshot::START, "it is not a filter");
         let state_bytes = snapshot::bytes(numbers.len());
         let words = numbers.split_off(numbers.len().min(STATE_NUMBERS));
         let &[offered, emitted, seen, start, end, capacity, precision] = numbers.as_slice() else {

@@ -1,8 +1,7 @@
-//! The sixteen bytes with which every sieve file begins.
+//! The sixteen bytes with which every sieve file begins, except the snapshot.
 //!
 //! What lives here: magic, kind, version and their checksum, and the errors of a file. What does
-//! not: the contents after the header; see `run.rs`, `keys.rs` and `snapshot.rs`. The exact bytes
-//! are in `docs/formats/sieve.md`.
+//! not: the contents after the header; see `run.rs` and `keys.rs`. The exact bytes are in `docs/formats/sieve.md`.
 //!
 //! **Invariant.** A file of another kind, of another version or of another program is refused by
 //! its header.
@@ -19,6 +18,9 @@ pub(crate) const LEN: u64 = BYTES as u64;
 const BYTES: usize = 16;
 const MAGIC: [u8; 8] = *b"cr-sieve";
 const VERSION: u8 = 3;
+
+/// The description of a file of another version.
+pub(crate) const OTHER_VERSION: &str = "another version of the program wrote it";
 
 /// The contents of a file. The letters A, F and Z are those of `docs/formats/sieve.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +74,7 @@ pub(crate) fn check(input: &mut impl io::Read, kind: Kind, path: &Path) -> Resul
         return Ok(());
     }
     if found == encode_version(kind, found[9]) {
-        return Err(damaged(path, 0, "another version of the program wrote it"));
+        return Err(damaged(path, 0, OTHER_VERSION));
     }
     Err(damaged(path, 0, "the header is not that of this kind of file"))
 }

@@ -32,7 +32,7 @@ use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::frontier::{Frontier, Span};
-use crate::header::{self, Kind, damaged, io_failed};
+use crate::header::{Kind, damaged, io_failed};
 use crate::set::SignatureSet;
 use crate::{Sieve, SieveError, Signature, Stats, expected_collisions, snapshot};
 
@@ -95,7 +95,7 @@ impl LsmSieve {
             return Self::create(dir, buffer_keys);
         };
         let &[commits_min] = numbers.as_slice() else {
-            return Err(damaged(&dir.join(snapshot::NAME), header::LEN, "it is not a state"));
+            return Err(damaged(&dir.join(snapshot::NAME), snapshot::START, "it is not a state"));
         };
         let path = dir.join(STORE_NAME);
         let failed = || failed("open", &path);

@@ -85,7 +85,7 @@ impl OfflineSieve {
         let Some(numbers) = snapshot::read(dir, Kind::Offline)? else {
             return Self::create(dir, buffer_keys);
         };
-        let torn = || damaged(&dir.join(snapshot::NAME), header::LEN, "it is not a state");
+        let torn = || damaged(&dir.join(snapshot::NAME), snapshot::START, "it is not a state");
         let [offered, emitted, start, end, next, runs @ ..] = numbers.as_slice() else {
             return Err(torn());
         };

@@ -1,9 +1,8 @@
 //! The small file that records the state of a sieve at its last sync. It is always replaced as a
 //! whole.
 //!
-//! What lives here: a header, numbers of 64 bits and their CRC-32, written to a second file that is
-//! then renamed. What does not: the meaning of the numbers; see `offline.rs`, `bloom.rs` and
-//! `lsm.rs`.
+//! What lives here: numbers of 64 bits in a checked file (`durable`). What does not: the meaning of
+//! the numbers; see `offline.rs`, `bloom.rs` and `lsm.rs`.
 //!
 //! A new sieve writes this file before all others. So a folder with other files of a sieve but
 //! without this one is damaged.
@@ -11,20 +10,31 @@
 //! **Invariant.** The file is always either the old one or the new one, and complete, also after a
 //! crash of the process or the machine. Everything that it names was synced before.
 
-use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::fs;
+use std::io;
 use std::path::Path;
+
+use durable::Fault;
 
 use crate::SieveError;
 use crate::frontier;
-use crate::header::{self, Kind, damaged, io_failed, open_failed, read_failed};
+use crate::header::{Kind, OTHER_VERSION, damaged, io_failed, open_failed};
 use crate::levels;
 
 /// The name of the file in the folder of its sieve.
 pub(crate) const NAME: &str = "sieve.state";
-const DRAFT: &str = "sieve.state.new";
+
+/// The position of the first number.
+pub(crate) const START: u64 = 8;
 
 const CHECKSUM_BYTES: u64 = 4;
+
+/// The magic word and the version of a snapshot.
+fn magic(kind: Kind) -> [u8; 8] {
+    let mut magic = *b"CRVSIE?\x01";
+    magic[6] = kind as u8;
+    magic
+}
 
 /// Replaces the snapshot in `dir` and returns its length in bytes.
 pub(crate) fn write(
@@ -32,66 +42,33 @@ pub(crate) fn write(
     kind: Kind,
     numbers: impl IntoIterator<Item = u64>,
 ) -> Result<u64, SieveError> {
-    let draft = dir.join(DRAFT);
-    let file = File::create(&draft).map_err(io_failed("create", &draft))?;
-    let bytes = write_to(file, kind, numbers).map_err(io_failed("write", &draft))?;
-    fs::rename(&draft, dir.join(NAME)).map_err(io_failed("rename", &draft))?;
-    sync_dir(dir)?;
-    Ok(bytes)
-}
-
-fn write_to(file: File, kind: Kind, numbers: impl IntoIterator<Item = u64>) -> io::Result<u64> {
-    let mut out = BufWriter::with_capacity(1 << 16, file);
-    let mut checksum = crc32fast::Hasher::new();
-    let mut count = 0;
-    out.write_all(&header::encode(kind))?;
-    for number in numbers {
-        checksum.update(&number.to_le_bytes());
-        out.write_all(&number.to_le_bytes())?;
-        count += 1;
-    }
-    out.write_all(&checksum.finalize().to_le_bytes())?;
-    out.into_inner()?.sync_all()?;
-    Ok(bytes(count))
+    let path = dir.join(NAME);
+    let content: Vec<u8> = numbers.into_iter().flat_map(u64::to_le_bytes).collect();
+    durable::write_checked(&path, magic(kind), &content).map_err(io_failed("write", &path))?;
+    Ok(bytes(content.len() / 8))
 }
 
 /// The length in bytes of a snapshot of `count` numbers.
 pub(crate) fn bytes(count: usize) -> u64 {
-    header::LEN + 8 * count as u64 + CHECKSUM_BYTES
+    START + 8 * count as u64 + CHECKSUM_BYTES
 }
 
 /// The numbers of the snapshot in `dir`; `None` if `dir` has no files of a sieve.
 pub(crate) fn read(dir: &Path, kind: Kind) -> Result<Option<Vec<u64>>, SieveError> {
     let path = dir.join(NAME);
-    let file = match File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !has_files(dir)? => {
+    let content = match durable::read_checked(&path, magic(kind)) {
+        Ok(content) => content,
+        Err(Fault::Io(error)) if error.kind() == io::ErrorKind::NotFound && !has_files(dir)? => {
             return Ok(None);
         }
-        Err(error) => return Err(open_failed(error, &path)),
+        Err(Fault::Io(error)) => return Err(open_failed(error, &path)),
+        Err(Fault::Damaged { offset, what }) => return Err(damaged(&path, offset, what)),
+        Err(Fault::Version { .. }) => return Err(damaged(&path, 0, OTHER_VERSION)),
     };
-    let file_bytes = file.metadata().map_err(io_failed("read", &path))?.len();
-    let count = file_bytes.saturating_sub(header::LEN + CHECKSUM_BYTES) / 8;
-    let count = usize::try_from(count).map_err(|_| damaged(&path, 0, "the file is too long"))?;
-    let mut input = BufReader::with_capacity(1 << 16, file);
-    header::check(&mut input, kind, &path)?;
-    let mut fill = |bytes: &mut [u8]| {
-        input.read_exact(bytes).map_err(|error| read_failed(error, &path, header::LEN))
-    };
-    let mut checksum = crc32fast::Hasher::new();
-    let mut numbers = Vec::with_capacity(count);
-    for _ in 0..count {
-        let mut number = [0; 8];
-        fill(&mut number)?;
-        checksum.update(&number);
-        numbers.push(u64::from_le_bytes(number));
+    match content.as_chunks() {
+        (numbers, []) => Ok(Some(numbers.iter().copied().map(u64::from_le_bytes).collect())),
+        _ => Err(damaged(&path, START, "not a list of numbers")),
     }
-    let mut expected = [0; 4];
-    fill(&mut expected)?;
-    if bytes(count) != file_bytes || checksum.finalize() != u32::from_le_bytes(expected) {
-        return Err(damaged(&path, header::LEN, "the checksum of the state does not match"));
-    }
-    Ok(Some(numbers))
 }
 
 /// Returns whether `dir` has files of a sieve other than the snapshot. All kinds with files have a
@@ -108,10 +85,4 @@ fn has_files(dir: &Path) -> Result<bool, SieveError> {
         }
     }
     Ok(false)
-}
-
-/// Makes the names in `dir` durable.
-fn sync_dir(dir: &Path) -> Result<(), SieveError> {
-    let synced = File::open(dir).and_then(|dir| dir.sync_all());
-    synced.map_err(io_failed("sync", dir))
 }
