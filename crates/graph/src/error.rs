@@ -5,6 +5,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use durable::Fault;
+
 /// An error in reading, writing or building a graph.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -61,6 +63,17 @@ pub enum GraphError {
 impl GraphError {
     pub(crate) fn io(path: &Path) -> impl Fn(io::Error) -> GraphError {
         move |source| GraphError::Io { path: path.to_owned(), source }
+    }
+
+    /// The error of a file that [`durable::read_checked`] cannot read.
+    pub(crate) fn of(file: &Path, fault: Fault) -> GraphError {
+        match fault {
+            Fault::Io(source) => GraphError::Io { path: file.to_owned(), source },
+            Fault::Damaged { offset, what } => {
+                GraphError::Damaged { file: file.to_owned(), offset, reason: what.to_owned() }
+            }
+            Fault::Version { .. } => GraphError::damaged(file, 0, fault.to_string()),
+        }
     }
 
     pub(crate) fn damaged(file: &Path, offset: usize, reason: impl Into<String>) -> GraphError {

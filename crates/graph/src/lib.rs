@@ -24,7 +24,6 @@
 mod compress;
 mod dead_ends;
 mod decode;
-mod disk;
 mod error;
 mod in_degree;
 mod manifest;

@@ -3,19 +3,22 @@
 //! This module reads and writes the manifest, and verifies files against it.
 //!
 //! **Invariant.** A manifest that parses is identical to the text written. Its last line is the CRC-32 of all
-//! lines before.
+//! lines before, as [`durable::seal`] writes it.
 
 use std::fmt::Write;
+use std::fs;
 use std::path::Path;
 
-use crate::{GraphError, disk};
+use durable::Seal;
+
+use crate::GraphError;
 
 /// The name of the manifest in the folder of the graph.
 pub(crate) const NAME: &str = "manifest";
 /// The maximum length of the source.
 pub(crate) const SOURCE_BYTES_MAX: usize = 1024;
 
-const TITLE: &str = "crivello graph 1";
+const TITLE: &str = "crivello graph 2";
 
 /// The contents of the folder of a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +46,7 @@ impl Sum {
 
     /// Reads the file at `path` and verifies its length and checksum.
     pub(crate) fn read(self, path: &Path) -> Result<Vec<u8>, GraphError> {
-        let bytes = disk::read_whole(path)?;
+        let bytes = fs::read(path).map_err(GraphError::io(path))?;
         let found = Sum::of(&bytes);
         if found.len != self.len {
             let reason = format!("the file has {} bytes and should have {}", found.len, self.len);
@@ -72,14 +75,12 @@ impl Manifest {
         line("properties", &format_args!("{} {:08x}", self.properties.len, self.properties.crc));
         line("graph", &format_args!("{} {:08x}", self.graph.len, self.graph.crc));
         line("offsets", &format_args!("{} {:08x}", self.offsets.len, self.offsets.crc));
-        let crc = crc32fast::hash(text.as_bytes());
-        writeln!(text, "checksum {crc:08x}").expect("a string takes any text");
-        text
+        durable::seal(&text)
     }
 
     /// Reads the manifest at `path`.
     pub(crate) fn open(path: &Path) -> Result<Self, GraphError> {
-        let bytes = disk::read_whole(path)?;
+        let bytes = fs::read(path).map_err(GraphError::io(path))?;
         let text = std::str::from_utf8(&bytes)
             .map_err(|error| GraphError::damaged(path, error.valid_up_to(), "not text"))?;
         let manifest = Self::parse(text)
@@ -92,12 +93,9 @@ impl Manifest {
     }
 
     fn parse(text: &str) -> Result<Self, (usize, &'static str)> {
-        let no_checksum = (text.len(), "it does not end with a checksum");
-        let at = text.rfind("checksum ").ok_or(no_checksum)?;
-        let (lines, last) = text.split_at(at);
-        if last != format!("checksum {:08x}\n", crc32fast::hash(lines.as_bytes())) {
-            return Err((at, "the checksum does not match"));
-        }
+        let Seal::Good(lines) = durable::unseal(text) else {
+            return Err((text.len(), "the checksum does not match"));
+        };
         let mut lines = lines.lines();
         if lines.next() != Some(TITLE) {
             return Err((0, "not the title and version of this program"));

@@ -20,7 +20,7 @@ use crate::compress::Compressor;
 use crate::decode::{Lists, list_at};
 use crate::manifest::{self, Manifest, SOURCE_BYTES_MAX, Sum};
 use crate::shape::Shape;
-use crate::{GraphError, NodeId, disk};
+use crate::{GraphError, NodeId};
 
 const PREFIX: &str = "links-";
 
@@ -98,10 +98,11 @@ impl Graph {
             path.push(extension);
             PathBuf::from(path)
         };
+        let read = |path: &Path| fs::read(path).map_err(GraphError::io(path));
         let properties = path_of("properties");
-        let shape = Shape::parse(&disk::read_whole(&properties)?, &properties)?;
+        let shape = Shape::parse(&read(&properties)?, &properties)?;
         let graph = path_of("graph");
-        Graph::check(shape, String::new(), disk::read_whole(&graph)?, &graph)
+        Graph::check(shape, String::new(), read(&graph)?, &graph)
     }
 
     /// The number of nodes.
@@ -235,10 +236,11 @@ fn write(
     fs::create_dir_all(dir).map_err(GraphError::io(dir))?;
     let generation = generations(dir)?.into_iter().map(|(g, _)| g).max().unwrap_or(0) + 1;
     let base = basename(dir, generation);
-    disk::write_whole(&base.with_extension("properties"), properties)?;
-    disk::write_whole(&base.with_extension("graph"), graph)?;
-    disk::write_whole(&base.with_extension("offsets"), offsets)?;
-    disk::sync_folder(dir)?;
+    let write =
+        |path: &Path, bytes: &[u8]| durable::replace(path, bytes).map_err(GraphError::io(path));
+    write(&base.with_extension("properties"), properties)?;
+    write(&base.with_extension("graph"), graph)?;
+    write(&base.with_extension("offsets"), offsets)?;
     let manifest = Manifest {
         generation,
         source: source.to_owned(),
@@ -246,8 +248,7 @@ fn write(
         graph: Sum::of(graph),
         offsets: Sum::of(offsets),
     };
-    disk::write_whole(&dir.join(manifest::NAME), manifest.to_text().as_bytes())?;
-    disk::sync_folder(dir)?;
+    write(&dir.join(manifest::NAME), manifest.to_text().as_bytes())?;
     for (other, path) in generations(dir)? {
         if other != generation {
             fs::remove_file(&path).map_err(GraphError::io(&path))?;

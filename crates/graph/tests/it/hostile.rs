@@ -56,7 +56,7 @@ fn every_truncation_and_every_excess_is_found() {
             fs::write(&path, &good[..len]).expect("written");
             check_refused(dir.path(), file, &format!("only {len} bytes"));
         }
-        for excess in [&b"\0"[..], b"\n", b"checksum 00000000\n"] {
+        for excess in [&b"\0"[..], b"\n", b"# sum 00000000\n"] {
             fs::write(&path, [&good, excess].concat()).expect("written");
             check_refused(dir.path(), file, "more bytes");
         }

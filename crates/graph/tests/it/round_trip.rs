@@ -136,7 +136,7 @@ fn a_build_cut_short_leaves_the_old_graph() {
 fn the_source_is_kept() {
     let dir = folder();
     let arcs = || [(NodeId(0), NodeId(0))].into_iter();
-    let source = "pages 17 checksum 00000000 \u{e8}";
+    let source = "pages 17 # sum 00000000 \u{e8}";
     let graph = Graph::build_from(source, dir.path(), 1, arcs()).expect("a graph");
     assert_eq!(graph.source(), source);
     assert_eq!(Graph::open(dir.path()).expect("a graph").source(), source);
