@@ -134,7 +134,7 @@ impl Directory {
     pub fn is_there(path: &Path) -> bool {
         let mut start = [0; MAGIC.len()];
         let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
-        path.is_file() && (read.is_err() || disk::other_version(path, &start, MAGIC).is_none())
+        path.is_file() && (read.is_err() || durable::other_version(&start, MAGIC).is_none())
     }
 
     /// Reads the directory. Returns `None` if the file does not exist.
@@ -263,12 +263,8 @@ impl DirectoryBuilder {
             match standing {
                 Standing::Page(mut entry) => {
                     if let Some(Same { date: (date_s, _), withheld }) = self.same.get(&key) {
-                        // Earlier versions named the date of the page to the second.
-                        let is_of_page = |withheld: &String| {
-                            *withheld == archive::exact_date_text(page_s, page_us)
-                                || *withheld == archive::date_text(page_s)
-                        };
-                        entry.noindex |= withheld.as_ref().is_some_and(is_of_page);
+                        let date = archive::exact_date_text(page_s, page_us);
+                        entry.noindex |= withheld.as_ref() == Some(&date);
                         entry.date_s = entry.date_s.max(*date_s);
                     }
                     directory.entries.push(entry);

@@ -7,14 +7,16 @@
 //! **Invariant.** A part is written beside and renamed: what carries its name is whole. Every byte
 //! but the magic is under a checksum.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+use durable::Disk;
 
 use super::row::{
     self, BLOCK_ROWS_MAX, Fate, Moment, PART_BYTES_MAX, PageHead, PagePointer, Row, RowBytes,
 };
-use crate::{CollectionError, disk};
+use crate::CollectionError;
 
 const MAGIC: [u8; 8] = *b"CRVPAGE\x06";
 /// Rows gather until they are this many bytes.
@@ -27,7 +29,7 @@ const HEADER_BYTES: usize = 32;
 pub struct PartWriter {
     path: PathBuf,
     number: u16,
-    beside: PathBuf,
+    temporary: PathBuf,
     file: BufWriter<File>,
     offset: u64,
     rows: RowBytes,
@@ -37,14 +39,15 @@ pub struct PartWriter {
 impl PartWriter {
     /// Creates the part with that number.
     pub fn create(path: &Path, number: u16) -> Result<Self, CollectionError> {
-        let beside = path.with_extension("tmp");
-        let mut file = BufWriter::new(File::create(&beside).map_err(CollectionError::io(&beside))?);
-        file.write_all(&MAGIC).map_err(CollectionError::io(&beside))?;
+        let temporary = durable::beside(path);
+        let file = File::create(&temporary).map_err(CollectionError::io(&temporary))?;
+        let mut file = BufWriter::new(file);
+        file.write_all(&MAGIC).map_err(CollectionError::io(&temporary))?;
         let offset = MAGIC.len() as u64;
         Ok(Self {
             path: path.to_owned(),
             number,
-            beside,
+            temporary,
             file,
             offset,
             rows: RowBytes::default(),
@@ -77,12 +80,10 @@ impl PartWriter {
             self.write_block()?;
         }
         self.write_block()?;
-        let io = CollectionError::io(&self.path);
-        let beside = self.beside.clone();
-        let file = self.file.into_inner().map_err(std::io::IntoInnerError::into_error);
-        file.and_then(|file| file.sync_all())
-            .and_then(|()| fs::rename(&beside, &self.path))
-            .map_err(io)
+        self.file
+            .flush()
+            .and_then(|()| Disk::default().publish(&self.temporary, &self.path))
+            .map_err(CollectionError::io(&self.path))
     }
 
     fn write_block(&mut self) -> Result<(), CollectionError> {
@@ -97,7 +98,7 @@ impl PartWriter {
             .write_all(&header.to_bytes())
             .and_then(|()| self.file.write_all(&heads.bytes))
             .and_then(|()| self.file.write_all(&bodies.bytes))
-            .map_err(CollectionError::io(&self.beside))?;
+            .map_err(CollectionError::io(&self.temporary))?;
         self.rows.heads.clear();
         self.rows.bodies.clear();
         self.row_count = 0;
@@ -197,8 +198,14 @@ impl Part {
         let part = |file| Self { path: path.to_owned(), file };
         match file.read_exact(&mut magic) {
             Ok(()) if magic == MAGIC => Ok(part(file)),
-            _ => Err(disk::other_version(path, &magic, MAGIC)
-                .unwrap_or_else(|| part(file).damaged(0, "not a part of a page table"))),
+            _ => Err(match durable::other_version(&magic, MAGIC) {
+                Some(found) => CollectionError::Version {
+                    path: path.to_owned(),
+                    found,
+                    expected: MAGIC[MAGIC.len() - 1],
+                },
+                None => part(file).damaged(0, "not a part of a page table"),
+            }),
         }
     }
 

@@ -38,7 +38,10 @@ pub fn write_document_vectors(
 
 /// Marks the ranks by document as stale. Call it before a vector is replaced, so that a kill cannot leave old ranks.
 pub(super) fn mark_stale(collection: &Collection) -> Result<(), CollectionError> {
-    disk::write_whole(&collection.stale_ranks_file(), &[])
+    let path = collection.stale_ranks_file();
+    fs::create_dir_all(collection.graph_dir())
+        .and_then(|()| durable::replace(&path, []))
+        .map_err(CollectionError::io(&path))
 }
 
 /// Returns whether the vectors by document may be older than the vectors by node.
