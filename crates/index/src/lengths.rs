@@ -10,11 +10,11 @@
 //!
 //! **Invariant.** The width of a column is the least that holds its greatest number.
 
-use crate::file::disk::Disk;
 use crate::file::envelope::{FileWriter, Kind, Stamp};
 use crate::file::fixed;
 use crate::file::mapped::MappedFile;
 use crate::{DocId, Field, IndexError};
+use durable::Disk;
 use std::path::Path;
 
 /// One number for each field.

@@ -19,7 +19,6 @@
 //! **Invariant.** The file named `manifest` is complete, and every file that it names is on disk: the manifest is
 //! written last, under another name, synced, and renamed.
 
-use crate::file::disk::Disk;
 use crate::file::envelope::{FileWriter, Kind, Stamp};
 use crate::file::mapped::MappedFile;
 use crate::postings::StreamCodes;
@@ -27,6 +26,7 @@ use crate::segment::{SegmentId, SegmentMeta};
 use crate::tombstones::TombstonesMeta;
 use crate::{IndexError, Slope, StreamCode};
 use codes::vbyte;
+use durable::Disk;
 use std::io;
 use std::path::Path;
 
@@ -81,15 +81,14 @@ impl Manifest {
 
     /// Replaces the manifest. The files that it names must be on disk.
     pub(crate) fn replace(&self, disk: &Disk, folder: &Path) -> Result<(), IndexError> {
+        let path = folder.join(Kind::Manifest.file_name());
         let temporary = folder.join(TEMPORARY);
         let mut file = FileWriter::create(disk, &temporary, Kind::Manifest)?;
         let mut payload = Vec::new();
         self.write(&mut payload);
         file.write(&payload)?;
         file.finish()?;
-        disk.sync(&temporary)?;
-        disk.rename(&temporary, &folder.join(Kind::Manifest.file_name()))?;
-        disk.sync(folder)
+        disk.publish(&temporary, &path).map_err(IndexError::io(&path))
     }
 
     fn write(&self, out: &mut Vec<u8>) {

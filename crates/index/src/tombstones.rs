@@ -6,10 +6,10 @@
 //!
 //! **Invariant.** The number of set bits is the count in the manifest, and no bit after the last document is set.
 
-use crate::file::disk::Disk;
 use crate::file::envelope::{FileWriter, Kind, Stamp};
 use crate::file::mapped::MappedFile;
 use crate::{DocId, IndexError};
+use durable::Disk;
 use std::path::Path;
 use std::sync::OnceLock;
 

@@ -20,13 +20,13 @@ use crate::build::batch::Batch;
 use crate::build::memo::{Occurrence, Probe, TOGETHER};
 use crate::build::policy::{self, MergePolicy};
 use crate::build::words::FieldWords;
-use crate::file::disk::Disk;
 use crate::manifest::{Manifest, SEGMENTS_MAX, SOURCE_BYTES_MAX, TEMPORARY};
 use crate::postings::StreamCodes;
 use crate::segment::{self, Segment, SegmentId, SegmentMeta, SegmentWriter};
 use crate::tombstones::{self, Bits};
 use crate::{DocId, DocOrder, DocRecord, Field, IndexError, Slope, StreamCode};
-use std::fs::{self, File};
+use durable::Disk;
+use std::fs::{self, File, TryLockError};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -156,8 +156,8 @@ impl IndexWriter {
     }
 
     fn create_on(disk: Disk, dir: &Path, config: &Config) -> Result<IndexWriter, IndexError> {
-        disk.create_folder(dir)?;
-        let lock = disk.lock(&dir.join(LOCK))?;
+        disk.call(|| fs::create_dir_all(dir)).map_err(IndexError::io(dir))?;
+        let lock = lock(&disk, &dir.join(LOCK))?;
         let lock = lock.ok_or_else(|| IndexError::Locked { path: dir.to_path_buf() })?;
         let last = clean(&disk, dir)?;
         let generation = last.checked_add(1).ok_or(IndexError::Limit {
@@ -351,7 +351,7 @@ impl IndexWriter {
             segment::permute(&segment, &order, writer.memory_bytes, out)
         })?;
         let before = std::mem::replace(&mut self.written[number], meta);
-        self.disk.remove(&self.dir.join(before.id.folder_name()))
+        remove(&self.disk, &self.dir.join(before.id.folder_name()))
     }
 
     /// Merges segments of the previous generation as the policy says. Returns `false` if there is nothing to do.
@@ -381,7 +381,7 @@ impl IndexWriter {
                 meta.sync(&self.disk, &self.dir)?;
             }
         }
-        self.disk.sync(&self.dir)?;
+        self.disk.sync(&self.dir).map_err(IndexError::io(&self.dir))?;
         let manifest =
             Manifest { generation: self.generation, source: source.to_owned(), segments };
         manifest.replace(&self.disk, &self.dir)?;
@@ -455,7 +455,7 @@ impl IndexWriter {
         for meta in
             self.written[range.clone()].iter().filter(|meta| meta.id.generation == self.generation)
         {
-            self.disk.remove(&self.dir.join(meta.id.folder_name()))?;
+            remove(&self.disk, &self.dir.join(meta.id.folder_name()))?;
         }
         self.written.splice(range, (merged.doc_count > 0).then_some(merged));
         Ok(())
@@ -543,8 +543,8 @@ fn clean(disk: &Disk, dir: &Path) -> Result<u64, IndexError> {
                     clean_tombstones(disk, &entry.path(), manifest, id)?;
                 }
             }
-            Some(_) => disk.remove(&entry.path())?,
-            None if name == TEMPORARY => disk.remove(&entry.path())?,
+            Some(_) => remove(disk, &entry.path())?,
+            None if name == TEMPORARY => remove(disk, &entry.path())?,
             None => {}
         }
     }
@@ -575,10 +575,33 @@ fn clean_tombstones(
         let name = entry.file_name();
         let is_one = name.to_str().and_then(tombstones::generation_of).is_some();
         if is_one && named.as_deref() != name.to_str() {
-            disk.remove(&entry.path())?;
+            remove(disk, &entry.path())?;
         }
     }
     Ok(())
+}
+
+/// Opens or creates the lock file and locks it. Returns `None` if another process has the lock. The lock ends with the
+/// process.
+fn lock(disk: &Disk, path: &Path) -> Result<Option<File>, IndexError> {
+    let locked = disk.call(|| {
+        let file = File::options().create(true).truncate(false).write(true).open(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    });
+    locked.map_err(IndexError::io(path))
+}
+
+/// Removes a file, or a folder with its content.
+fn remove(disk: &Disk, path: &Path) -> Result<(), IndexError> {
+    let removed = disk.call(|| {
+        let is_folder = fs::symlink_metadata(path)?.is_dir();
+        if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+    });
+    removed.map_err(IndexError::io(path))
 }
 
 #[cfg(test)]
@@ -586,7 +609,6 @@ mod tests {
     use super::*;
     use crate::{DocIterator, END, Index};
     use std::cell::Cell;
-    use std::fs::File;
     use std::time::{Duration, SystemTime};
 
     /// Builds an index of `count` documents, one per segment, on a disk that may fail.
@@ -626,7 +648,7 @@ mod tests {
             let mut refusals = 0;
             for n in 0.. {
                 let failing = n..if lasting { u64::MAX } else { n + 1 };
-                let disk = Disk { failing, ..Disk::default() };
+                let disk = Disk::failing(failing);
                 // Merge three, so that all kinds of calls occur.
                 let built = build(disk, dir.path(), 3);
                 let found = check(dir.path());
@@ -696,7 +718,7 @@ mod tests {
                 let dir = tempfile::tempdir().expect("a folder");
                 build(Disk::default(), dir.path(), 2).expect("a sound disk");
                 let failing = n..if lasting { u64::MAX } else { n + 1 };
-                let disk = Disk { failing, ..Disk::default() };
+                let disk = Disk::failing(failing);
                 let updated = update(&disk, dir.path());
                 let index = Index::open(dir.path()).expect("there is always an index");
                 index.verify().expect("it is whole");
@@ -720,7 +742,7 @@ mod tests {
         let path_of_call = |n: u64| {
             // Use the same folder each time, so that the calls are the same.
             let dir = root.path().join("index");
-            let disk = Disk { failing: n..n + 1, ..Disk::default() };
+            let disk = Disk::failing(n..n + 1);
             let built = build(disk, &dir, 1);
             if dir.exists() {
                 fs::remove_dir_all(&dir).expect("removed");
@@ -734,9 +756,10 @@ mod tests {
         let names = [
             &["lexicon", "docs", "freqs", "positions", "skips", "lengths", "records"]
                 .map(|file| format!("index/segment-1-0/{file}"))[..],
-            &["segment-1-0", "", "manifest.tmp", "manifest.tmp", "manifest.tmp", "manifest.tmp"]
+            &["segment-1-0", "", "manifest.tmp", "manifest.tmp", "manifest.tmp"]
                 .map(|file| format!("index/{file}")),
-            &["manifest", ""].map(|file| format!("index/{file}")),
+            // A sync, the rename, and the sync of the folder.
+            &["manifest"; 3].map(|file| format!("index/{file}")),
         ];
         let expected: Vec<PathBuf> =
             names.concat().iter().map(|name| root.path().join(name)).collect();

@@ -14,7 +14,7 @@
 //! or additional byte is detected.
 
 use crate::IndexError;
-use crate::file::disk::Disk;
+use durable::Disk;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -53,19 +53,9 @@ impl Kind {
         Kind::Records,
     ];
 
-    /// The four letters in the header.
+    /// The four letters in the header: the first ones of the name.
     pub(crate) fn letters(self) -> [u8; 4] {
-        *match self {
-            Kind::Manifest => b"mani",
-            Kind::Lexicon => b"lexi",
-            Kind::Docs => b"docs",
-            Kind::Freqs => b"freq",
-            Kind::Positions => b"posi",
-            Kind::Skips => b"skip",
-            Kind::Lengths => b"leng",
-            Kind::Records => b"reco",
-            Kind::Tombstones => b"tomb",
-        }
+        *self.file_name().as_bytes().first_chunk().expect("no name is shorter")
     }
 
     /// The file name in the segment's folder; a generation number is appended for tombstones.
@@ -106,7 +96,7 @@ impl FileWriter {
         let mut writer = FileWriter {
             disk: disk.clone(),
             path: path.to_path_buf(),
-            file: disk.create_file(path)?,
+            file: disk.create(path).map_err(IndexError::io(path))?,
             chunk: Vec::with_capacity(CHUNK_BYTES),
             footer: Vec::new(),
             body_bytes: 0,
@@ -143,13 +133,15 @@ impl FileWriter {
         self.footer.extend(self.body_bytes.to_le_bytes());
         let footer_crc = crc32fast::hash(&self.footer);
         self.footer.extend(footer_crc.to_le_bytes());
-        self.disk.write(&self.path, &mut self.file, &self.footer)?;
+        let written = self.disk.write_all(&mut self.file, &self.footer);
+        written.map_err(IndexError::io(&self.path))?;
         Ok(Stamp { file_bytes: self.body_bytes + self.footer.len() as u64, footer_crc })
     }
 
     fn seal(&mut self) -> Result<(), IndexError> {
         self.footer.extend(crc32fast::hash(&self.chunk).to_le_bytes());
-        self.disk.write(&self.path, &mut self.file, &self.chunk)?;
+        let written = self.disk.write_all(&mut self.file, &self.chunk);
+        written.map_err(IndexError::io(&self.path))?;
         self.chunk.clear();
         Ok(())
     }

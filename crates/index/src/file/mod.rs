@@ -5,7 +5,6 @@
 //! **Invariant.** A checksum covers every byte of a file.
 
 pub(crate) mod blocks;
-pub(crate) mod disk;
 pub(crate) mod envelope;
 mod faults;
 pub(crate) mod fixed;

@@ -11,9 +11,9 @@ use super::maxima::{Maximum, Norm};
 use super::skips::{self, Skip, Widths};
 use super::{Extent, Extents, List, StreamCodes};
 use crate::IndexError;
-use crate::file::disk::Disk;
 use crate::file::envelope::{FileWriter, Kind, Stamp};
 use crate::file::fixed;
+use durable::Disk;
 use std::path::Path;
 
 /// The four streams of a segment, open for writing.

@@ -268,10 +268,10 @@ impl Eq for Source<'_> {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file::disk::Disk;
     use crate::file::envelope::HEADER_BYTES;
     use crate::segment::SegmentId;
     use crate::{Config, DocRecord, Index, IndexWriter, MergePolicy, Slope};
+    use durable::Disk;
     use std::fs::{self, File};
     use std::os::unix::fs::FileExt;
     use std::time::SystemTime;

@@ -19,7 +19,6 @@ pub use numbers::ListNumbers;
 pub(crate) use permute::permute;
 pub(crate) use writer::{ListsWriter, SegmentWriter};
 
-use crate::file::disk::Disk;
 use crate::file::envelope::{Kind, Stamp};
 use crate::file::mapped::MappedFile;
 use crate::lengths::{LengthsFile, PerField};
@@ -32,6 +31,7 @@ use crate::tombstones::{Tombstones, TombstonesMeta};
 use crate::{
     Deleted, DocId, DocRecord, Field, IndexError, Lengths, Peaks, Postings, StreamCode, Terms,
 };
+use durable::Disk;
 use std::path::Path;
 
 /// Identifies a segment; unique in the life of an index folder.
@@ -75,14 +75,15 @@ pub(crate) struct SegmentMeta {
 impl SegmentMeta {
     /// Syncs all files.
     pub(crate) fn sync(&self, disk: &Disk, root: &Path) -> Result<(), IndexError> {
+        let sync = |path: &Path| disk.sync(path).map_err(IndexError::io(path));
         let folder = root.join(self.id.folder_name());
         for kind in Kind::SEGMENT {
-            disk.sync(&folder.join(kind.file_name()))?;
+            sync(&folder.join(kind.file_name()))?;
         }
         if let Some(tombstones) = &self.tombstones {
-            disk.sync(&folder.join(tombstones.file_name()))?;
+            sync(&folder.join(tombstones.file_name()))?;
         }
-        disk.sync(&folder)
+        sync(&folder)
     }
 }
 

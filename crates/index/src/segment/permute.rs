@@ -150,10 +150,10 @@ impl List {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file::disk::Disk;
     use crate::file::envelope::Kind;
     use crate::segment::{SegmentId, forward};
     use crate::{Config, DocRecord, Index, IndexWriter, Slope};
+    use durable::Disk;
     use std::fs::{self, File};
     use std::os::unix::fs::FileExt;
 

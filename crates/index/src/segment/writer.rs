@@ -4,13 +4,14 @@
 //! They do not depend on how the documents were collected.
 
 use super::{SegmentId, SegmentMeta};
-use crate::file::disk::Disk;
 use crate::file::envelope::{FileWriter, Kind, Stamp};
 use crate::lengths::{self, Columns, PerField};
 use crate::lexicon::LexiconWriter;
 use crate::postings::{Norm, PostingsWriter, StreamCodes};
 use crate::record::RecordsWriter;
 use crate::{DocRecord, Field, IndexError, Slope};
+use durable::Disk;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The first stage: documents.
@@ -31,7 +32,7 @@ impl SegmentWriter {
         slope: Slope,
     ) -> Result<SegmentWriter, IndexError> {
         let folder = root.join(id.folder_name());
-        disk.create_folder(&folder)?;
+        disk.call(|| fs::create_dir_all(&folder)).map_err(IndexError::io(&folder))?;
         let path = folder.join(Kind::Records.file_name());
         let records = RecordsWriter::new(FileWriter::create(disk, &path, Kind::Records)?);
         Ok(SegmentWriter { disk: disk.clone(), folder, id, slope, records })
