@@ -1,17 +1,15 @@
-//! The file system operations of the writer.
-//!
-//! What lives here: six operations and their implementation by the system. A trait lets the tests make the *n*-th
-//! operation fail.
+//! New files, if file descriptors are scarce.
 //!
 //! **Invariant.** If no file descriptor is free and the caller needs the file, the operation waits instead of
 //! failing.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs::{File, OpenOptions};
+use std::io;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use durable::Disk;
 use rustix::io::Errno;
 
 /// How long a wait for a descriptor is, and how many of them there are: a minute in all.
@@ -25,7 +23,7 @@ pub fn is_exhausted(error: &io::Error) -> bool {
 }
 
 /// Does something again as long as no descriptor is left for it, but not for ever.
-fn patiently<T>(mut act: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+pub(crate) fn patiently<T>(mut act: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     for _ in 0..WAITS_MAX {
         match act() {
             Err(error) if is_exhausted(&error) => thread::sleep(WAIT),
@@ -35,66 +33,14 @@ fn patiently<T>(mut act: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     act()
 }
 
-pub(crate) trait Disk {
-    /// Creates a file that does not exist, for appending and reading, or says at once why not.
-    fn create(&mut self, path: &Path) -> io::Result<File>;
-    /// Appends some of `bytes` and says how many.
-    fn append(&mut self, file: &mut File, bytes: &[u8]) -> io::Result<usize>;
-    /// Cuts the file to `length` bytes.
-    fn cut(&mut self, file: &File, length: u64) -> io::Result<()>;
-    /// Returns when the file's bytes are on the medium.
-    fn sync(&mut self, file: &File) -> io::Result<()>;
-    /// Returns when the folder's names are on the medium.
-    fn sync_dir(&mut self, dir: &Path) -> io::Result<()>;
-    /// Puts `from` in the place of `to`, at once.
-    fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()>;
-
-    /// As [`Disk::create`], but waits for a descriptor.
-    fn create_patiently(&mut self, path: &Path) -> io::Result<File> {
-        patiently(|| self.create(path))
-    }
-
-    /// Appends all of `bytes`, in one piece if the system takes it.
-    fn append_all(&mut self, file: &mut File, mut bytes: &[u8]) -> io::Result<()> {
-        while !bytes.is_empty() {
-            match self.append(file, bytes) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(written) => bytes = &bytes[written..],
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
+/// Creates a file that does not exist, for appending and reading.
+pub(crate) fn create(disk: &Disk, path: &Path) -> io::Result<File> {
+    disk.call(|| OpenOptions::new().append(true).read(true).create_new(true).open(path))
 }
 
-/// The system's file system.
-pub(crate) struct System;
-
-impl Disk for System {
-    fn create(&mut self, path: &Path) -> io::Result<File> {
-        OpenOptions::new().append(true).read(true).create_new(true).open(path)
-    }
-
-    fn append(&mut self, file: &mut File, bytes: &[u8]) -> io::Result<usize> {
-        file.write(bytes)
-    }
-
-    fn cut(&mut self, file: &File, length: u64) -> io::Result<()> {
-        file.set_len(length)
-    }
-
-    fn sync(&mut self, file: &File) -> io::Result<()> {
-        file.sync_data()
-    }
-
-    fn sync_dir(&mut self, dir: &Path) -> io::Result<()> {
-        patiently(|| File::open(dir))?.sync_all()
-    }
-
-    fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::rename(from, to)
-    }
+/// As [`create`], but waits for a descriptor.
+pub(crate) fn create_patiently(disk: &Disk, path: &Path) -> io::Result<File> {
+    patiently(|| create(disk, path))
 }
 
 #[cfg(test)]

@@ -11,9 +11,10 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use durable::Disk;
+
 use crate::cdx;
 use crate::cdx::lookup::Lookups;
-use crate::disk::System;
 use crate::warc::compression::READ;
 use crate::{ArchiveError, CdxLine, Limits, Location, Record, WarcReader, surt};
 
@@ -153,7 +154,7 @@ impl Archive {
     pub fn forget(&self, name: &str) -> Result<(), ArchiveError> {
         let warc = self.path(name)?;
         if warc.exists() {
-            return cdx::forget_lost(&mut System, &warc);
+            return cdx::forget_lost(&Disk::default(), &warc);
         }
         let path = cdx::path_of(&warc);
         fs::remove_file(&path).map_err(ArchiveError::io(&path))

@@ -12,8 +12,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
+use durable::Disk;
+
 use crate::cdx::{self, CdxFile};
-use crate::disk::System;
 use crate::folder::warc_files;
 use crate::warc::writer::number_of;
 use crate::{Archive, ArchiveError, Limits, Location, WarcReader};
@@ -93,7 +94,7 @@ fn sound_cdx(warc: &Path) -> Result<Option<CdxFile>, ArchiveError> {
     } else if !cdx::path_of(warc).is_file() {
         return Ok(None);
     }
-    cdx::disbelieve(&mut System, warc)?;
+    cdx::disbelieve(&Disk::default(), warc)?;
     Ok(None)
 }
 

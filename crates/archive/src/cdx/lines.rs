@@ -16,8 +16,9 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
 
-use crate::cdx;
-use crate::disk::Disk;
+use durable::Disk;
+
+use crate::{cdx, disk};
 
 /// Default limit of the memory for lines.
 pub(crate) const LINES_BYTES_MAX: usize = 8 << 20;
@@ -60,7 +61,7 @@ impl Lines {
 
     /// Adds a line of the CDXJ file of `warc`. If the disk refuses a run, the lines stay in memory. The run is tried
     /// again after `bytes_max` further bytes.
-    pub(crate) fn push(&mut self, disk: &mut impl Disk, warc: &Path, line: String) {
+    pub(crate) fn push(&mut self, disk: &Disk, warc: &Path, line: String) {
         self.bytes += line.len() as u64 + 1;
         self.here_bytes += line.capacity() + LINE_BYTES;
         self.here.push(line);
@@ -77,12 +78,12 @@ impl Lines {
     }
 
     /// Moves what is in memory to the file.
-    fn spill(&mut self, disk: &mut impl Disk, warc: &Path) -> io::Result<()> {
+    fn spill(&mut self, disk: &Disk, warc: &Path) -> io::Result<()> {
         let (file, runs) = match &mut self.away {
             Some(away) => away,
             none => {
                 // Without a descriptor the lines stay in memory, so that the writer of records does not wait for one.
-                let create = |path: &Path| disk.create(path);
+                let create = |path: &Path| disk::create(disk, path);
                 let (file, path) = cdx::create_temporary(create, &cdx::path_of(warc))?;
                 fs::remove_file(&path)?;
                 none.insert((file, Vec::new()))
@@ -96,7 +97,7 @@ impl Lines {
             text.push_str(line);
             text.push('\n');
             if text.len() >= WRITE_BYTES || place + 1 == self.here.len() {
-                disk.append_all(file, text.as_bytes())?;
+                disk.write_all(file, text.as_bytes())?;
                 end += text.len() as u64;
                 text.clear();
             }
@@ -176,9 +177,9 @@ impl<'a> Run<'a> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use rustix::io::Errno;
 
     use super::*;
-    use crate::disk::System;
 
     fn collect(lines: &mut Lines) -> Vec<String> {
         let mut found = Vec::new();
@@ -190,51 +191,20 @@ mod tests {
         found
     }
 
-    /// A process that has no descriptor left.
-    struct Poor {
-        asked: u32,
-    }
-
-    impl Disk for Poor {
-        fn create(&mut self, _: &Path) -> io::Result<File> {
-            self.asked += 1;
-            Err(rustix::io::Errno::MFILE.into())
-        }
-
-        fn append(&mut self, _: &mut File, _: &[u8]) -> io::Result<usize> {
-            unreachable!("there is no file")
-        }
-
-        fn cut(&mut self, _: &File, _: u64) -> io::Result<()> {
-            unreachable!("there is no file")
-        }
-
-        fn sync(&mut self, _: &File) -> io::Result<()> {
-            unreachable!("there is no file")
-        }
-
-        fn sync_dir(&mut self, _: &Path) -> io::Result<()> {
-            unreachable!("there is no file")
-        }
-
-        fn rename(&mut self, _: &Path, _: &Path) -> io::Result<()> {
-            unreachable!("there is no file")
-        }
-    }
-
     #[test]
     fn without_a_descriptor_lines_stay_in_memory_and_nobody_waits() {
-        let (mut lines, mut disk) = (Lines::new(0), Poor { asked: 0 });
+        let (mut lines, disk) =
+            (Lines::new(0), Disk::failing_with(0..u64::MAX, || Errno::MFILE.into()));
         for text in ["b", "c", "a"] {
-            lines.push(&mut disk, Path::new("a.warc.gz"), text.to_owned());
+            lines.push(&disk, Path::new("a.warc.gz"), text.to_owned());
         }
-        assert!((1..=3).contains(&disk.asked), "{} times", disk.asked);
+        assert!((1..=3).contains(&disk.calls()), "{} times", disk.calls());
         assert_eq!(collect(&mut lines), ["a", "b", "c"]);
         // With one again they leave it.
         let dir = tempfile::tempdir().expect("a folder");
         let warc = dir.path().join("a.warc.gz");
         for text in ["d".repeat(500), "e".repeat(500)] {
-            lines.push(&mut System, &warc, text);
+            lines.push(&Disk::default(), &warc, text);
         }
         assert!(lines.away.is_some());
     }
@@ -255,7 +225,7 @@ mod tests {
             let warc = dir.path().join("a.warc.gz");
             let mut lines = Lines::new(bytes_max);
             for text in &texts {
-                lines.push(&mut System, &warc, text.clone());
+                lines.push(&Disk::default(), &warc, text.clone());
                 prop_assert!(lines.here_bytes <= bytes_max);
             }
             let mut sorted = texts.clone();

@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
+use durable::Disk;
+
 use crate::ArchiveError;
 use crate::cdx::{self, CdxFile};
-use crate::disk::System;
 
 /// State of the CDXJ files of an archive.
 #[derive(Debug, Default)]
@@ -41,11 +42,11 @@ impl Lookups {
         if let Some(aside) = &self.aside {
             return self.ask_aside(aside, warc, ask);
         }
-        let mut cdx = cdx::current(&mut System, warc)?;
+        let mut cdx = cdx::current(&Disk::default(), warc)?;
         match self.check(warc, &mut cdx).and_then(|()| ask(&mut cdx)) {
             Err(ArchiveError::Damaged { .. }) => {
-                cdx::disbelieve(&mut System, warc)?;
-                ask(&mut cdx::current(&mut System, warc)?)
+                cdx::disbelieve(&Disk::default(), warc)?;
+                ask(&mut cdx::current(&Disk::default(), warc)?)
             }
             answer => answer,
         }

@@ -7,7 +7,7 @@
 //! The object has `url`, `mime`, `status`, `digest`, `length`, `offset` and `filename`, all of them strings. Lines
 //! are sorted bytewise.
 //!
-//! The first line is `!meta {"version":3,"filename":…,"length":l,"covers":c,"bytes":b,"sum":s,"own":o}`. The WARC
+//! The first line is `!meta {"version":4,"filename":…,"length":l,"covers":c,"bytes":b,"sum":s,"own":o}`. The WARC
 //! file had l bytes, of which the first c are indexed. All lines together have b bytes and the CRC-32 s. The CRC-32
 //! of the object without `own` is o.
 //!
@@ -35,10 +35,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
+use durable::Disk;
 use serde::{Deserialize, Serialize};
 
 use crate::cdx::lines::{Lines, WRITE_BYTES};
-use crate::disk::{Disk, System};
+use crate::disk::create_patiently;
 use crate::surt::upper_case_escapes;
 use crate::{ArchiveError, Kind, Limits, Location, Record, WarcReader, date, digest, http, surt};
 
@@ -46,10 +47,7 @@ use crate::{ArchiveError, Kind, Limits, Location, Record, WarcReader, date, dige
 const LINE_BYTES_MAX: u64 = 1 << 20;
 /// A stretch this short is read through rather than halved again.
 const SCAN_BYTES: u64 = 4096;
-const VERSION: u32 = 3;
-/// The last version whose `!meta` line has no checksum. Version 1 has no microseconds either. A file of these
-/// versions is rebuilt, without a report of damage. Until then it still gives the length of its WARC file.
-const VERSION_UNSEALED_MAX: u32 = 2;
+const VERSION: u32 = 4;
 /// Prefix of the line of a capture that cannot be read.
 pub(crate) const UNREADABLE: &str = "!unreadable ";
 /// Prefix of the line of a capture whose record was lost when its file became shorter.
@@ -100,9 +98,8 @@ struct Meta {
     length: u64,
     covers: u64,
     bytes: u64,
-    /// Of the lines; the first files had none, and are made again.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    sum: Option<String>,
+    /// The checksum of the lines.
+    sum: String,
     /// How many bytes were once covered, if there are fewer now.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     had: Option<u64>,
@@ -118,12 +115,9 @@ impl Meta {
         self.json()
     }
 
-    /// Returns whether the line matches its checksum. Versions without a checksum always match.
+    /// Returns whether the line is of this version and matches its checksum.
     fn is_sound(&self) -> bool {
-        match &self.own {
-            Some(own) => self.version == VERSION && *own == self.own_sum(),
-            None => (1..=VERSION_UNSEALED_MAX).contains(&self.version),
-        }
+        self.version == VERSION && self.own.as_ref() == Some(&self.own_sum())
     }
 
     fn own_sum(&self) -> String {
@@ -298,9 +292,10 @@ impl CdxLine {
         key.unwrap_or(&self.key)
     }
 
-    /// Identity of a capture without its place. It has no microseconds, because earlier files have none.
-    fn what(&self) -> (String, i64, String, Option<String>) {
-        (self.url.clone(), self.date_s, self.mime.clone(), self.digest.clone())
+    /// Identity of a capture without its place.
+    fn what(&self) -> (String, (i64, u32), String, Option<String>) {
+        let date = (self.date_s, self.date_us);
+        (self.url.clone(), date, self.mime.clone(), self.digest.clone())
     }
 }
 
@@ -327,17 +322,17 @@ pub(crate) struct Extent {
 
 /// Writes the CDXJ file of a WARC file, which `lines` index; the file, whatever others put in its place.
 pub(crate) fn write(
-    disk: &mut impl Disk,
+    disk: &Disk,
     warc: &Path,
     extent: Extent,
     lines: &mut Lines,
 ) -> Result<File, ArchiveError> {
     let path = path_of(warc);
-    let create = |path: &Path| disk.create_patiently(path);
+    let create = |path: &Path| create_patiently(disk, path);
     let result = create_temporary(create, &path).and_then(|(mut file, temporary)| {
         let mut put = || {
             append(disk, &mut file, warc, extent, lines)?;
-            disk.sync(&file)?;
+            disk.sync_data(&file)?;
             disk.rename(&temporary, &path)
         };
         put().inspect_err(|_| {
@@ -351,7 +346,7 @@ pub(crate) fn write(
 
 /// Puts the text of a CDXJ file into an empty file.
 fn append(
-    disk: &mut impl Disk,
+    disk: &Disk,
     file: &mut File,
     warc: &Path,
     extent: Extent,
@@ -360,19 +355,19 @@ fn append(
     let filename = warc.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let Extent { length, covers, had } = extent;
     let had = Some(had).filter(|&had| had > length);
-    let (version, bytes, sum) = (VERSION, lines.bytes(), Some(sum_of(lines)?));
+    let (version, bytes, sum) = (VERSION, lines.bytes(), sum_of(lines)?);
     let meta = Meta { version, filename, length, covers, bytes, sum, had, own: None }.sealed();
     let mut text = format!("!meta {meta}\n").into_bytes();
     lines.each(&mut |line| {
         text.extend_from_slice(line);
         text.push(b'\n');
         if text.len() >= WRITE_BYTES {
-            disk.append_all(file, &text)?;
+            disk.write_all(file, &text)?;
             text.clear();
         }
         Ok(())
     })?;
-    disk.append_all(file, &text)
+    disk.write_all(file, &text)
 }
 
 /// The checksum of lines, as the first one of their file has it.
@@ -435,12 +430,10 @@ pub(crate) struct CdxFile {
     pub(crate) covers: u64,
     /// How many bytes the WARC file had.
     warc_length: u64,
-    /// Whether its lines are as they are written now.
-    is_of_now: bool,
     /// Whether that had been longer.
     has_lost: bool,
     /// The checksum that its lines had.
-    sum: Option<String>,
+    sum: String,
     modified: Option<SystemTime>,
 }
 
@@ -455,8 +448,7 @@ impl CdxFile {
     fn read(mut self, warc: &Path) -> Result<Option<Self>, ArchiveError> {
         let Some((meta, body)) = self.meta(warc)? else { return Ok(None) };
         (self.covers, self.warc_length, self.body) = (meta.covers, meta.length, body);
-        (self.is_of_now, self.has_lost) = (meta.version == VERSION, meta.had.is_some());
-        self.sum = meta.sum;
+        (self.has_lost, self.sum) = (meta.had.is_some(), meta.sum);
         Ok((self.length - body == meta.bytes).then_some(self))
     }
 
@@ -481,20 +473,9 @@ impl CdxFile {
     fn of(file: File, path: PathBuf) -> Result<Self, ArchiveError> {
         let about = file.metadata().map_err(ArchiveError::io(&path))?;
         let (length, modified) = (about.len(), about.modified().ok());
-        let (input, is_of_now, has_lost) = (BufReader::new(file), false, false);
-        let (body, covers, warc_length, sum) = (0, 0, 0, None);
-        Ok(Self {
-            input,
-            path,
-            body,
-            length,
-            covers,
-            warc_length,
-            is_of_now,
-            has_lost,
-            sum,
-            modified,
-        })
+        let (input, has_lost, sum) = (BufReader::new(file), false, String::new());
+        let (body, covers, warc_length) = (0, 0, 0);
+        Ok(Self { input, path, body, length, covers, warc_length, has_lost, sum, modified })
     }
 
     /// Reads the first line and its length. Returns `None` if it is not usable.
@@ -517,7 +498,7 @@ impl CdxFile {
             (Some(cdxj), Ok(warc)) => warc <= cdxj,
             _ => true,
         };
-        self.is_of_now && self.warc_length == warc.len() && untouched
+        self.warc_length == warc.len() && untouched
     }
 
     /// Length and modification time, which identify this version of the file.
@@ -525,15 +506,14 @@ impl CdxFile {
         (self.length, self.modified)
     }
 
-    /// Returns whether the lines match their checksum. Returns false without a checksum.
+    /// Returns whether the lines match their checksum.
     pub(crate) fn is_sound(&mut self) -> Result<bool, ArchiveError> {
-        let Some(wanted) = self.sum.clone() else { return Ok(false) };
         self.seek(self.body)?;
         let mut sum = crc32fast::Hasher::new();
         loop {
             let bytes = self.input.fill_buf().map_err(ArchiveError::io(&self.path))?;
             if bytes.is_empty() {
-                return Ok(sum_text(sum) == wanted);
+                return Ok(sum_text(sum) == self.sum);
             }
             sum.update(bytes);
             let read = bytes.len();
@@ -618,7 +598,7 @@ impl CdxFile {
 }
 
 /// The CDXJ file of a WARC file, made or brought up to date if need be.
-pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, ArchiveError> {
+pub(crate) fn current(disk: &Disk, warc: &Path) -> Result<CdxFile, ArchiveError> {
     if let Some(cdx) = up_to_date(warc)? {
         return Ok(cdx);
     }
@@ -630,12 +610,13 @@ pub(crate) fn current(disk: &mut impl Disk, warc: &Path) -> Result<CdxFile, Arch
 
 /// The CDXJ file of a WARC file as it would be made now, in a file without a name: nothing is changed in the archive.
 pub(crate) fn made_aside(warc: &Path) -> Result<CdxFile, ArchiveError> {
-    let (extent, mut lines) = make(&mut System, warc)?;
+    let disk = Disk::default();
+    let (extent, mut lines) = make(&disk, warc)?;
     let place = env::temp_dir().join("crivello.cdxj");
-    let create = |path: &Path| System.create_patiently(path);
+    let create = |path: &Path| create_patiently(&disk, path);
     let made = create_temporary(create, &place).and_then(|(mut file, temporary)| {
         fs::remove_file(&temporary)?;
-        append(&mut System, &mut file, warc, extent, &mut lines)?;
+        append(&disk, &mut file, warc, extent, &mut lines)?;
         Ok(file)
     });
     reread(made.map_err(ArchiveError::io(&place))?, warc, place)
@@ -658,13 +639,12 @@ pub(crate) fn up_to_date(warc: &Path) -> Result<Option<CdxFile>, ArchiveError> {
 }
 
 /// Builds the content of a new CDXJ file from the WARC file. Reuses the old lines if their checksum is right.
-fn make(disk: &mut impl Disk, warc: &Path) -> Result<(Extent, Lines), ArchiveError> {
+fn make(disk: &Disk, warc: &Path) -> Result<(Extent, Lines), ArchiveError> {
     let about = fs::metadata(warc).map_err(ArchiveError::io(warc))?;
     let had = bytes_indexed(warc)?.unwrap_or(0);
     // The lost records may have returned.
     let is_grown = |cdx: &CdxFile| cdx.warc_length < about.len() && !cdx.has_lost;
-    let old = CdxFile::open_sound(warc)?;
-    let grown = old.filter(|cdx| cdx.is_of_now && is_grown(cdx));
+    let grown = CdxFile::open_sound(warc)?.filter(is_grown);
     let (covers, mut lines) = match grown.and_then(|cdx| extend(disk, warc, cdx).transpose()) {
         Some(extended) => extended?,
         None => index(disk, warc, 0, Lines::default())?.unwrap_or_default(),
@@ -681,13 +661,13 @@ fn make(disk: &mut impl Disk, warc: &Path) -> Result<(Extent, Lines), ArchiveErr
 
 /// Replaces an unreliable CDXJ file by one without lines. It keeps the number of indexed bytes, and is rebuilt at the
 /// next query.
-pub(crate) fn disbelieve(disk: &mut impl Disk, warc: &Path) -> Result<(), ArchiveError> {
+pub(crate) fn disbelieve(disk: &Disk, warc: &Path) -> Result<(), ArchiveError> {
     let had = bytes_indexed(warc)?.unwrap_or(0);
     write(disk, warc, Extent { length: 0, covers: 0, had }, &mut Lines::default()).map(drop)
 }
 
 /// Takes what is lost out of the CDXJ file of a WARC file, and that something is.
-pub(crate) fn forget_lost(disk: &mut impl Disk, warc: &Path) -> Result<(), ArchiveError> {
+pub(crate) fn forget_lost(disk: &Disk, warc: &Path) -> Result<(), ArchiveError> {
     let (mut cdx, mut lines) = (current(disk, warc)?, Lines::default());
     cdx.each(&mut |line| {
         if !line.is_lost() {
@@ -747,11 +727,7 @@ type Indexed = (u64, Lines);
 
 /// The lines there are and those of the records that have come since; `None` if the lines are damaged or
 /// another file has taken the place of the one they index.
-fn extend(
-    disk: &mut impl Disk,
-    warc: &Path,
-    mut cdx: CdxFile,
-) -> Result<Option<Indexed>, ArchiveError> {
+fn extend(disk: &Disk, warc: &Path, mut cdx: CdxFile) -> Result<Option<Indexed>, ArchiveError> {
     let (mut kept, mut last) = (Lines::default(), None::<CdxLine>);
     let covers = cdx.covers;
     let read = cdx.each(&mut |line| {
@@ -831,7 +807,7 @@ fn unreadable(warc: &Path, places: &BTreeMap<u64, u64>) -> Result<Vec<CdxLine>, 
 /// continues at the next record that the existing lines know. Otherwise it searches for one. A torn end is not
 /// damage, because the file may still be growing.
 fn index(
-    disk: &mut impl Disk,
+    disk: &Disk,
     warc: &Path,
     from: u64,
     mut lines: Lines,

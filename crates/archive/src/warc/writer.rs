@@ -13,9 +13,11 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use durable::Disk;
+
 use crate::cdx::Extent;
 use crate::cdx::lines::{LINES_BYTES_MAX, Lines};
-use crate::disk::{Disk, System};
+use crate::disk::{create_patiently, patiently};
 use crate::warc::compression::{Packer, WRITTEN};
 use crate::{
     ArchiveError, CdxLine, Compression, Kind, Limits, Location, cdx, date, digest, fields, http,
@@ -67,40 +69,7 @@ pub struct Draft<'a> {
 /// Appends records to new WARC files in an archive folder. A file comes into being with its first
 /// record, whose date its `warcinfo` record takes.
 pub struct WarcWriter {
-    inner: Appender<System>,
-}
-
-impl WarcWriter {
-    /// A writer into `dir`, which is created if need be. Files that are there are left alone.
-    pub fn create(dir: &Path, options: WriterOptions) -> Result<Self, ArchiveError> {
-        Ok(Self { inner: Appender::create(System, dir, options)? })
-    }
-
-    /// Appends a record; it is in the file when this returns, and on the medium after the next
-    /// [`WarcWriter::sync`]. After an error the writer can be used further.
-    pub fn write(&mut self, record: &Draft<'_>) -> Result<Location, ArchiveError> {
-        self.inner.write(record)
-    }
-
-    /// Returns whether the next record begins a new file, which takes longer than an append.
-    pub fn is_full(&self) -> bool {
-        self.inner.is_full()
-    }
-
-    /// Returns when everything written is on the medium.
-    pub fn sync(&mut self) -> Result<(), ArchiveError> {
-        self.inner.sync()
-    }
-
-    /// Syncs, and writes the CDXJ file of the last WARC file.
-    pub fn finish(mut self) -> Result<(), ArchiveError> {
-        self.inner.close()
-    }
-}
-
-/// The writer, on any disk.
-struct Appender<D> {
-    disk: D,
+    disk: Disk,
     dir: PathBuf,
     options: WriterOptions,
     packer: Packer,
@@ -125,19 +94,27 @@ struct Current {
     lines: Lines,
 }
 
-impl<D: Disk> Appender<D> {
-    fn create(disk: D, dir: &Path, options: WriterOptions) -> Result<Self, ArchiveError> {
+impl WarcWriter {
+    /// A writer into `dir`, which is created if need be. Files that are there are left alone.
+    pub fn create(dir: &Path, options: WriterOptions) -> Result<Self, ArchiveError> {
+        Self::create_on(Disk::default(), dir, options)
+    }
+
+    fn create_on(disk: Disk, dir: &Path, options: WriterOptions) -> Result<Self, ArchiveError> {
         fs::create_dir_all(dir).map_err(ArchiveError::io(dir))?;
         let packer = Packer::new(options.compression);
         let (dir, lines_bytes_max) = (dir.to_path_buf(), LINES_BYTES_MAX);
         Ok(Self { disk, dir, options, packer, lines_bytes_max, current: None })
     }
 
-    fn is_full(&self) -> bool {
+    /// Returns whether the next record begins a new file, which takes longer than an append.
+    pub fn is_full(&self) -> bool {
         self.current.as_ref().is_none_or(|file| file.length >= self.options.file_bytes_max)
     }
 
-    fn write(&mut self, draft: &Draft<'_>) -> Result<Location, ArchiveError> {
+    /// Appends a record; it is in the file when this returns, and on the medium after the next
+    /// [`WarcWriter::sync`]. After an error the writer can be used further.
+    pub fn write(&mut self, draft: &Draft<'_>) -> Result<Location, ArchiveError> {
         check(draft)?;
         if self.is_full() {
             self.close()?;
@@ -146,7 +123,7 @@ impl<D: Disk> Appender<D> {
             Some(current) => current,
             none => {
                 let lines = Lines::new(self.lines_bytes_max);
-                none.insert(begin(&mut self.disk, &self.dir, &self.options, lines)?)
+                none.insert(begin(&self.disk, &self.dir, &self.options, lines)?)
             }
         };
         if current.length == 0 {
@@ -170,36 +147,42 @@ impl<D: Disk> Appender<D> {
                 payload_offset: 0,
             };
             current.warcinfo.clear();
-            let (id, _) = current.append(&mut self.disk, &mut self.packer, &warcinfo)?;
+            let (id, _) = current.append(&self.disk, &mut self.packer, &warcinfo)?;
             current.warcinfo = id;
         }
-        let (_, location) = current.append(&mut self.disk, &mut self.packer, draft)?;
+        let (_, location) = current.append(&self.disk, &mut self.packer, draft)?;
         Ok(location)
     }
 
-    fn sync(&mut self) -> Result<(), ArchiveError> {
+    /// Returns when everything written is on the medium.
+    pub fn sync(&mut self) -> Result<(), ArchiveError> {
         let Some(current) = &mut self.current else { return Ok(()) };
         let failed = |source| ArchiveError::Write {
             path: current.path.clone(),
             offset: current.length,
             source,
         };
-        self.disk.sync(&current.file).map_err(failed)?;
+        self.disk.sync_data(&current.file).map_err(failed)?;
         if !current.named {
-            self.disk.sync_dir(&self.dir).map_err(ArchiveError::io(&self.dir))?;
+            patiently(|| self.disk.sync(&self.dir)).map_err(ArchiveError::io(&self.dir))?;
             current.named = true;
         }
         Ok(())
+    }
+
+    /// Syncs, and writes the CDXJ file of the last WARC file.
+    pub fn finish(mut self) -> Result<(), ArchiveError> {
+        self.close()
     }
 
     /// Finishes the current file; after an error it is still the current one.
     fn close(&mut self) -> Result<(), ArchiveError> {
         self.sync()?;
         let Some(current) = &mut self.current else { return Ok(()) };
-        current.mend(&mut self.disk)?;
+        current.mend(&self.disk)?;
         let length = current.length;
         let extent = Extent { length, covers: length, had: 0 };
-        cdx::write(&mut self.disk, &current.path, extent, &mut current.lines)?;
+        cdx::write(&self.disk, &current.path, extent, &mut current.lines)?;
         self.current = None;
         Ok(())
     }
@@ -209,7 +192,7 @@ impl Current {
     /// Appends one record; returns its id and place.
     fn append(
         &mut self,
-        disk: &mut impl Disk,
+        disk: &Disk,
         packer: &mut Packer,
         draft: &Draft<'_>,
     ) -> Result<(String, Location), ArchiveError> {
@@ -237,7 +220,7 @@ impl Current {
         record.extend_from_slice(draft.block);
         record.extend_from_slice(b"\r\n\r\n");
         let member = packer.member();
-        if let Err(source) = disk.append_all(&mut self.file, member) {
+        if let Err(source) = disk.write_all(&mut self.file, member) {
             self.torn = true;
             // If even this fails, the next call tries it again.
             let _ = self.mend(disk);
@@ -265,9 +248,9 @@ impl Current {
     }
 
     /// Cuts off what a refused record may have left.
-    fn mend(&mut self, disk: &mut impl Disk) -> Result<(), ArchiveError> {
+    fn mend(&mut self, disk: &Disk) -> Result<(), ArchiveError> {
         if self.torn {
-            disk.cut(&self.file, self.length).map_err(|source| self.failed(source))?;
+            disk.call(|| self.file.set_len(self.length)).map_err(|source| self.failed(source))?;
             self.torn = false;
         }
         Ok(())
@@ -348,7 +331,7 @@ fn own_payload_digest<'a>(draft: &Draft<'a>) -> Option<&'a str> {
 
 /// Creates the file with the next unused number. Names in the CDXJ files of removed files count as used.
 fn begin(
-    disk: &mut impl Disk,
+    disk: &Disk,
     dir: &Path,
     options: &WriterOptions,
     lines: Lines,
@@ -363,7 +346,7 @@ fn begin(
         last += 1;
         let name = format!("crivello-{last:05}{}", options.compression.ending());
         let path = dir.join(&name);
-        match disk.create_patiently(&path) {
+        match create_patiently(disk, &path) {
             Ok(file) => {
                 return Ok(Current {
                     file,

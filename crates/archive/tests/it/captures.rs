@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use archive::{
-    Archive, CdxLine, CdxState, CdxSum, Compression, Kind, Location, WarcWriter, WriterOptions,
-    date_text, repair, surt,
+    Archive, CdxLine, Compression, Kind, Location, WarcWriter, WriterOptions, date_text, repair,
+    surt,
 };
 use proptest::prelude::*;
 
@@ -123,7 +123,7 @@ fn golden_lines() {
     let bytes: usize = lines.iter().map(|line| line.len() + 1).sum();
     let sum = crc32fast::hash(format!("{}\n", lines.join("\n")).as_bytes());
     let meta = format!(
-        r#"{{"version":3,"filename":"{FILE}","length":{warc_bytes},"covers":{warc_bytes},"bytes":{bytes},"sum":"{sum:08x}"}}"#
+        r#"{{"version":4,"filename":"{FILE}","length":{warc_bytes},"covers":{warc_bytes},"bytes":{bytes},"sum":"{sum:08x}"}}"#
     );
     let meta = format!("!meta {}", sealed(&meta));
     assert_eq!(text.lines().collect::<Vec<_>>(), [&[meta][..], &lines].concat());
@@ -164,72 +164,6 @@ fn captures_of_one_second_come_in_the_order_of_their_microseconds() {
             }
         }
     }
-}
-
-/// A CDXJ file as it was before lines had microseconds: `!meta` of version 1 without a checksum, and none in the lines.
-fn to_seconds(cdxj: &str) -> String {
-    let (meta, lines) = cdxj.split_once('\n').expect("a first line");
-    let cut = |line: &str| match line.find(",\"microseconds\"") {
-        Some(at) => format!("{}}}\n", &line[..at]),
-        None => format!("{line}\n"),
-    };
-    let lines: String = lines.lines().map(cut).collect();
-    let at = meta.find("\"bytes\":").expect("their length");
-    let meta = meta[..at].replace("\"version\":3", "\"version\":1");
-    format!("{meta}\"bytes\":{}}}\n{lines}", lines.len())
-}
-
-/// It is made again, at once or when its WARC file has grown; how long that was it alone knows.
-#[test]
-fn a_cdxj_of_before_there_were_microseconds_is_made_again() {
-    let at = |url: &str, date_us| Owned { date_us, ..response(url, b"x") };
-    let drafts = [30, 7].map(|date_us| at("http://a.example/", date_us));
-    let dates = |dir: &Path| -> Vec<u32> {
-        let archive = Archive::open(dir).expect("listed");
-        let lines = archive.captures("http://a.example/").expect("looked up");
-        lines.iter().map(|line| line.date_us).collect()
-    };
-    for is_grown in [false, true] {
-        let dir = tempfile::tempdir().expect("a folder");
-        write_all(dir.path(), WriterOptions::default(), &drafts);
-        let (warc, path) = (dir.path().join(FILE), dir.path().join(CDXJ));
-        let original = cdxj(dir.path());
-        let old = to_seconds(&original);
-        assert!(old.len() < original.len() && !old.contains("micro"), "{old}");
-        fs::write(&path, &old).expect("written");
-        let archive = Archive::open(dir.path()).expect("listed");
-        let mut sum = CdxSum::default();
-        archive.records().for_each(|record| sum.add(&record.expect("whole")));
-        let state = archive.check_cdx(FILE, &sum).expect("it is not taken for damaged");
-        assert_eq!(state, CdxState::Behind);
-        if is_grown {
-            let bytes = fs::read(&warc).expect("bytes");
-            fs::write(&warc, [&bytes[..], &bytes].concat()).expect("written");
-        }
-        assert_eq!(dates(dir.path()), if is_grown { vec![7, 7, 30, 30] } else { vec![7, 30] });
-        assert!(is_grown || cdxj(dir.path()) == original);
-    }
-    // That records are gone, and that some cannot be read; not whose they were.
-    let dir = tempfile::tempdir().expect("a folder");
-    write_all(dir.path(), WriterOptions::default(), &drafts);
-    let (warc, path) = (dir.path().join(FILE), dir.path().join(CDXJ));
-    let (bytes, old) = (fs::read(&warc).expect("bytes"), to_seconds(&cdxj(dir.path())));
-    let places: Vec<Location> =
-        read_folder(dir.path()).into_iter().map(|record| record.location).collect();
-    let last = usize::try_from(places[2].offset).expect("small");
-    fs::write(&warc, &bytes[..last]).expect("written");
-    fs::write(&path, &old).expect("written");
-    assert_eq!(dates(dir.path()), [30]);
-    let archive = Archive::open(dir.path()).expect("listed");
-    assert_eq!(archive.gone().expect("listed"), [FILE]);
-    let mut damaged = bytes;
-    damaged[last + 20] ^= 1;
-    fs::write(&warc, &damaged).expect("written");
-    fs::write(&path, &old).expect("written");
-    let archive = Archive::open(dir.path()).expect("listed");
-    let unreadable = archive.unreadable("http://a.example/").expect("looked up");
-    assert_eq!(unreadable.len(), 1, "{unreadable:?}");
-    assert_eq!(unreadable[0].url, "", "it has no checksum");
 }
 
 #[test]
@@ -296,6 +230,10 @@ fn a_missing_or_damaged_cdxj_is_made_again_as_the_writer_made_it() {
     let last_line = original.trim_end().rfind('\n').expect("several lines") + 1;
     let other_name = original.replacen(FILE, "x.warc.gz", 1);
     let flipped = original.replacen("{\"url", "[\"url", 1);
+    let (meta, lines) = original[6..].split_once(",\"own\"").expect("a checksum");
+    let meta = sealed(&format!("{}}}", meta.replacen("\"version\":4", "\"version\":3", 1)));
+    let (_, lines) = lines.split_once('\n').expect("several lines");
+    let of_version_3 = format!("!meta {meta}\n{lines}");
     let wrong = [
         None,
         Some(String::new()),
@@ -304,8 +242,8 @@ fn a_missing_or_damaged_cdxj_is_made_again_as_the_writer_made_it() {
         Some(original[..last_line].to_owned()),
         Some(original[..original.len() - 9].to_owned()),
         Some(original[body..].to_owned()),
-        Some(original.replacen("\"version\":3", "\"version\":1", 1)),
-        Some(original.replacen("\"version\":3", "\"version\":4", 1)),
+        Some(original.replacen("\"version\":4", "\"version\":3", 1)),
+        Some(of_version_3),
         Some(original.replacen("\"covers\":", "\"covers\":1", 1)),
         Some("x".repeat(2 << 20)),
         Some(other_name),

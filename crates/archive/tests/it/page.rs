@@ -51,5 +51,5 @@ fn cdxj_lines_are_as_the_page_shows_them() {
     };
     let [example] = examples("cdxj").try_into().expect("one example");
     assert_eq!(lines(&example), lines(&text));
-    assert!(example.starts_with("!meta {\"version\":3,\"filename\":\"crivello-00001.warc.gz\""));
+    assert!(example.starts_with("!meta {\"version\":4,\"filename\":\"crivello-00001.warc.gz\""));
 }
