@@ -2,11 +2,10 @@
 //!
 //! **Invariant.** The file gets its name only when it is complete.
 
-use std::fs::{self, File};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use collection::Collection;
 use flate2::write::GzEncoder;
 use index::{CiffExport, Field};
@@ -42,18 +41,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         let message = format!("{} must end with .ciff or .ciff.gz", args.file.display());
         return Err(Usage(message).into());
     }
-    let mut beside = args.file.clone().into_os_string();
-    beside.push(".tmp");
-    let beside = PathBuf::from(beside);
-    let written = write(args, &collection, &beside, packed).and_then(|report| {
-        fs::rename(&beside, &args.file)
-            .with_context(|| format!("cannot write {}", args.file.display()))?;
-        Ok(report)
-    });
-    let report = written.inspect_err(|_| {
-        // The first error is the one to report.
-        let _ = fs::remove_file(&beside);
-    })?;
+    let report = write(args, &collection, packed)?;
     if context.json {
         context.print_json(&report)?;
     } else {
@@ -65,18 +53,20 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn write(args: &Args, collection: &Collection, path: &Path, packed: bool) -> Result<CiffExport> {
-    let refused = || format!("cannot write {}", path.display());
-    let mut file = File::create(path).with_context(refused)?;
+fn write(args: &Args, collection: &Collection, packed: bool) -> Result<CiffExport> {
+    let path = &args.file;
     let export = |out: &mut dyn Write| jobs::export_ciff(collection, args.field, path, out);
-    let report = if packed {
-        let mut out = GzEncoder::new(&mut file, flate2::Compression::default());
+    let report = durable::replace_with(path, |file| -> Result<CiffExport> {
+        if !packed {
+            return Ok(export(file)?);
+        }
+        let mut out = GzEncoder::new(file, flate2::Compression::default());
         let report = export(&mut out)?;
-        out.finish().with_context(refused)?;
-        report
-    } else {
-        export(&mut file)?
-    };
-    file.sync_all().with_context(refused)?;
-    Ok(report)
+        out.finish()?;
+        Ok(report)
+    });
+    report.map_err(|error| {
+        let is_io = error.is::<io::Error>();
+        if is_io { error.context(format!("cannot write {}", path.display())) } else { error }
+    })
 }
