@@ -53,6 +53,11 @@ impl Pages {
     }
 }
 
+/// The file of one open recrawl without seeds.
+pub(crate) fn one_recrawl(lines: &str) -> String {
+    durable::seal(&format!("crivello recrawl 6\nrecrawls 1\n{lines}seeds 0\n"))
+}
+
 fn answer(stream: TcpStream, answers: &Mutex<BTreeMap<String, Vec<u8>>>) -> Option<()> {
     let mut lines = BufReader::new(stream.try_clone().ok()?).lines().map_while(Result::ok);
     let path = lines.next()?.split(' ').nth(1)?.to_owned();
@@ -267,8 +272,7 @@ fn in_a_recrawl_the_share_of_a_host_is_counted_as_the_crawl_counts_it() {
         let both = files(&sandbox);
         assert!(both.len() > first.len(), "{both:?}");
         let old = if old == "first" { first } else { both };
-        let text =
-            format!("crivello recrawl 2\n{extent}\nfiles {}\n{}\n", old.len(), old.join("\n"));
+        let text = one_recrawl(&format!("{extent}\nfiles {}\n{}\n", old.len(), old.join("\n")));
         std::fs::write(sandbox.path("web/frontier/recrawl"), text).expect("a file");
         check(&sandbox, &server.url("/new"), verdict);
         // The crawl agrees.

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::fates::{NEXT_CRAWL, NEXT_RECRAWL, Pages, check, crawl, page};
+use crate::fates::{NEXT_CRAWL, NEXT_RECRAWL, Pages, check, crawl, one_recrawl, page};
 use crate::sandbox::Sandbox;
 
 /// The headers of the last answer decide, in the index and for `why`.
@@ -347,8 +347,7 @@ fn only_a_recrawl_that_covers_a_page_is_said_to_ask_for_it() {
     let files: Vec<String> = files.filter(|name| name.ends_with(".warc.gz")).collect();
     for (line, asked) in [(format!("sitemap:{sitemap}"), &is_asked), (b.clone(), &is_not)] {
         let (count, names) = (files.len(), files.join("\n"));
-        let list =
-            format!("crivello recrawl 4\nrecrawls 1\nlist 7 1\nfiles {count}\n{names}\n{line}\n");
+        let list = one_recrawl(&format!("list 7 1\nfiles {count}\n{names}\n{line}\n"));
         fs::write(sandbox.path("web/frontier/recrawl"), list).expect("a file");
         assert!(why().contains(asked), "{line}: {}", why());
     }

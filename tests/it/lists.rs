@@ -403,8 +403,10 @@ fn a_list_that_was_killed_before_its_seeds_were_kept_has_begun_nothing() {
     assert_eq!(site.crawl(&["/p1"]).1, ["/p1"], "it goes on as a list");
 
     // The recrawl file is written before the seeds, and includes them.
-    let site =
-        left(&|site| Some(format!("crivello recrawl 5\nrecrawls 0\nseeds 1\n{}\n", site.url("/"))));
+    let site = left(&|site| {
+        let text = format!("crivello recrawl 6\nrecrawls 0\nseeds 1\n{}\n", site.url("/"));
+        Some(durable::seal(&text))
+    });
     assert!(site.sandbox.done(&["status", "--dir", "web"]).contains("List "));
     assert_eq!(site.crawl(&[]).1, ["/"]);
 }

@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::thread;
 use std::time::Duration;
 
-use crate::fates::{HTML, Pages, SETTINGS, check, crawl, page, why};
+use crate::fates::{HTML, Pages, SETTINGS, check, crawl, one_recrawl, page, why};
 use crate::sandbox::Sandbox;
 
 /// A server with these pages and no robots.txt.
@@ -336,8 +336,8 @@ fn a_recrawl_of_given_addresses_leaves_the_others_alone() {
     let names = entries.map(|entry| entry.expect("listed").file_name().into_string());
     let names = names.map(|name| name.expect("text"));
     let files: Vec<String> = names.filter(|name| name.ends_with(".warc.gz")).collect();
-    let head = format!("crivello recrawl 2\ngiven 7 1\nfiles {}\n", files.len());
-    let text = format!("{head}{}\n{}\n", files.join("\n"), server.url("/c"));
+    let head = format!("given 7 1\nfiles {}\n", files.len());
+    let text = one_recrawl(&format!("{head}{}\n{}\n", files.join("\n"), server.url("/c")));
     fs::write(sandbox.path("web/frontier/recrawl"), text).expect("a file");
     let status = sandbox.done(&["status", "--dir", "web"]);
     assert!(status.contains("Recrawl   of given pages, started 1970"), "{status}");

@@ -15,11 +15,11 @@ use std::fs::{self, File};
 use std::io::{self, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use durable::{Seal, replace, seal, unseal};
+
 use crate::clock::{Clock, Moment};
 use crate::error::CrawlError;
 use crate::owed::Owed;
-use crate::replaced::replace;
-use crate::sealed::{Seal, seal, unseal};
 
 /// The name of the file.
 const NAME: &str = "asked";
@@ -70,26 +70,16 @@ impl Asked {
 
     /// Takes note, for this run and those after it, that nothing else tells who was asked: then it may have been anybody.
     pub(crate) fn doubt(self, frontier: &Path) -> Result<(), CrawlError> {
-        let Moment { s, us } = self.until;
-        let owed_ms = self.owed_ms.map(|ms| format!("{ms:08} ")).unwrap_or_default();
-        let said = format!("{s}.{us:06} {owed_ms}{OPEN}\n");
         let path = frontier.join(NAME);
-        replace(&path, &seal(&said)).map_err(CrawlError::io(&path))
+        let owed_ms = self.owed_ms.unwrap_or(OWED_MS_MAX);
+        replace(&path, text(self.until, owed_ms, OPEN)).map_err(CrawlError::io(&path))
     }
 
     fn parse(bytes: &[u8]) -> Option<Asked> {
-        let text = str::from_utf8(bytes).ok()?;
-        let said = match unseal(text) {
-            Seal::Good(line) => line.strip_suffix('\n')?,
-            Seal::Broken => return None,
-            Seal::None => read_earlier(text)?,
-        };
-        let (moment, said) = said.split_once(' ')?;
-        // Earlier versions did not tell.
-        let (owed_ms, state) = match said.split_once(' ') {
-            Some((ms, state)) => (Some(ms.parse().ok()?), state),
-            None => (None, said),
-        };
+        let Seal::Good(line) = unseal(str::from_utf8(bytes).ok()?) else { return None };
+        let (moment, said) = line.strip_suffix('\n')?.split_once(' ')?;
+        let (ms, state) = said.split_once(' ')?;
+        let owed_ms = Some(ms.parse().ok()?);
         let (s, us) = moment.split_once('.')?;
         let until = Moment { s: s.parse().ok()?, us: us.parse().ok()? };
         let is_open = match state {
@@ -108,10 +98,9 @@ impl Asked {
     }
 }
 
-/// What a file of an earlier version says: its one line ended with the CRC-32 of the rest.
-fn read_earlier(text: &str) -> Option<&str> {
-    let (said, sum) = text.strip_suffix('\n')?.rsplit_once(' ')?;
-    (sum == format!("{:08x}", crc32fast::hash(said.as_bytes()))).then_some(said)
+/// The content of the file. Its length is always the same, so that nothing is left of the text before.
+fn text(Moment { s, us }: Moment, owed_ms: u64, state: &str) -> String {
+    seal(&format!("{s}.{us:06} {:08} {state}\n", owed_ms.min(OWED_MS_MAX)))
 }
 
 /// The file while a run keeps it.
@@ -158,21 +147,14 @@ impl AskedFile {
         self.write(clock.date(), owed.left_ms(clock.now_ms(), KILL_MS), OPEN)
     }
 
-    fn write(
-        &mut self,
-        Moment { s, us }: Moment,
-        owed_ms: u64,
-        state: &str,
-    ) -> Result<(), CrawlError> {
+    fn write(&mut self, until: Moment, owed_ms: u64, state: &str) -> Result<(), CrawlError> {
         let mut write = || -> io::Result<()> {
             let file = match &mut self.file {
                 Some(file) => file,
                 none => none.insert(File::create(&self.path)?),
             };
             file.rewind()?;
-            // Always of one length, so that nothing is left of what stood there.
-            let said = format!("{s}.{us:06} {:08} {state}\n", owed_ms.min(OWED_MS_MAX));
-            file.write_all(seal(&said).as_bytes())
+            file.write_all(text(until, owed_ms, state).as_bytes())
         };
         write().map_err(CrawlError::io(&self.path))
     }
@@ -197,27 +179,12 @@ mod tests {
         }
         let path = dir.path().join(NAME);
         let whole = fs::read(&path).expect("it is there");
-        for bit in 0..8 * whole.len() {
-            let mut bytes = whole.clone();
-            bytes[bit / 8] ^= 1 << (bit % 8);
-            fs::write(&path, bytes).expect("written");
-            assert_eq!(Asked::read(dir.path()), Some(Asked::UNSOUND), "bit {bit}");
-        }
-        for length in 0..whole.len() {
-            fs::write(&path, &whole[..length]).expect("written");
-            assert_eq!(Asked::read(dir.path()), Some(Asked::UNSOUND), "{length} bytes");
-        }
-        // Files of earlier versions have their checksum on the same line, and the first did not tell what is owed.
-        for (said, owed_ms) in
-            [("1800000000.000042 over", None), ("1800000000.000042 00060000 over", Some(60_000))]
-        {
-            let sum = crc32fast::hash(said.as_bytes());
-            fs::write(&path, format!("{said} {sum:08x}\n")).expect("written");
-            let earlier = Asked { owed_ms, ..Asked::new(moment, false) };
-            assert_eq!(Asked::read(dir.path()), Some(earlier));
+        for bad in [&whole[1..], &whole[..whole.len() - 1], b"", b"\xFF"] {
+            fs::write(&path, bad).expect("written");
+            assert_eq!(Asked::read(dir.path()), Some(Asked::UNSOUND), "{bad:?}");
         }
         // Of whom, nothing tells.
-        for owed_ms in [None, Some(0), Some(1_234)] {
+        for owed_ms in [Some(0), Some(1_234)] {
             let over = Asked { owed_ms, ..Asked::new(moment, false) };
             over.doubt(dir.path()).expect("room");
             assert_eq!(Asked::read(dir.path()), Some(Asked { is_open: true, ..over }));

@@ -13,16 +13,18 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use durable::replace;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::is_redirect;
 use crate::error::CrawlError;
 use crate::outcome::Answered;
-use crate::replaced::replace;
-use crate::sealed::{Seal, seal_object, unseal_object};
 use crate::visited::Visited;
 
 pub(crate) const NAME: &str = "report.json";
+
+/// The start of the last member, the checksum of the text before it.
+const SUM_MEMBER: &str = ",\"sum\":\"";
 
 /// The state of a running crawl.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -298,7 +300,7 @@ pub fn read_report(frontier: &Path) -> Result<Option<Report>, CrawlError> {
         Err(source) => return Err(CrawlError::Io { path, source }),
     };
     let text = str::from_utf8(&bytes).ok();
-    let text = text.filter(|text| unseal_object(text) != Seal::Broken);
+    let text = text.filter(|text| is_sound(text));
     let report = text.and_then(|text| serde_json::from_str(text).ok());
     report.map(Some).ok_or(CrawlError::Report { path })
 }
@@ -315,8 +317,19 @@ pub fn known_report(frontier: &Path) -> Result<Report, CrawlError> {
 pub(crate) fn write_report(frontier: &Path, report: &Report) -> Result<(), CrawlError> {
     let path = frontier.join(NAME);
     let text = serde_json::to_string(report).map_err(io::Error::from);
-    let written = text.and_then(|text| replace(&path, &seal_object(&text)));
+    let written = text.and_then(|text| replace(&path, with_sum(&text)));
     written.map_err(CrawlError::io(&path))
+}
+
+/// Appends the checksum of a JSON object as its last member, and a line break.
+fn with_sum(object: &str) -> String {
+    let open = object.strip_suffix('}').unwrap_or(object);
+    format!("{open}{SUM_MEMBER}{:08x}\"}}\n", crc32fast::hash(open.as_bytes()))
+}
+
+/// Returns whether the checksum of an object is correct.
+fn is_sound(text: &str) -> bool {
+    text.rsplit_once(SUM_MEMBER).is_some_and(|(open, _)| with_sum(open) == text)
 }
 
 #[cfg(test)]
@@ -324,11 +337,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_with_a_wrong_bit_is_none_and_one_of_an_earlier_version_is_read() {
+    fn a_report_with_a_wrong_bit_or_a_cut_is_refused() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let report = Report { pages: 7, finished_s: 5, ..Report::default() };
         write_report(dir.path(), &report).expect("room");
-        assert_eq!(read_report(dir.path()).expect("whole"), Some(report.clone()));
+        assert_eq!(read_report(dir.path()).expect("whole"), Some(report));
         let path = dir.path().join(NAME);
         let whole = fs::read(&path).expect("it is there");
         for bit in 0..8 * whole.len() {
@@ -338,9 +351,10 @@ mod tests {
             let read = read_report(dir.path());
             assert!(matches!(read, Err(CrawlError::Report { .. })), "bit {bit}: {read:?}");
         }
+        for length in 0..whole.len() {
+            fs::write(&path, &whole[..length]).expect("room");
+            read_report(dir.path()).expect_err("it is cut");
+        }
         assert_eq!(known_report(dir.path()).expect("none is known"), Report::default());
-        let text = serde_json::to_string(&report).expect("it is JSON") + "\n";
-        fs::write(&path, text).expect("room");
-        assert_eq!(read_report(dir.path()).expect("whole"), Some(report));
     }
 }

@@ -1,5 +1,5 @@
 //! The seeds of a crawl, and the file `frontier/seeds` that keeps them, one URL a line. A sitemap has the prefix
-//! `sitemap:`. The last line is a checksum (`sealed.rs`); delete it when you edit the file.
+//! `sitemap:`. The last line is a checksum (`durable::seal`); delete it when you edit the file.
 //!
 //! What lives here: reading and extending that file. What does not: the syntax of an address (`address.rs`),
 //! whether a seed may be visited (`guard.rs`), and how it is queued (`frontier/`).
@@ -11,6 +11,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use durable::{Seal, is_sum, replace, seal, unseal};
 use page::{Limits, PageError, Url, normalise};
 
 use crate::address::read_address;
@@ -18,8 +19,6 @@ use crate::config::Config;
 use crate::error::CrawlError;
 use crate::normalisation::Normalisation;
 use crate::recrawl::Epochs;
-use crate::replaced::replace;
-use crate::sealed::{Seal, is_sum, seal, unseal};
 use crate::{report, settings};
 
 const NAME: &str = "seeds";
@@ -246,7 +245,7 @@ pub(crate) fn write_seeds(frontier: &Path, seeds: &[Seed]) -> Result<(), CrawlEr
     let path = frontier.join(NAME);
     let lines: Vec<String> = seeds.iter().map(Seed::line).collect();
     let text = seal(&(lines.join("\n") + "\n"));
-    replace(&path, &text).map_err(CrawlError::io(&path))
+    replace(&path, text).map_err(CrawlError::io(&path))
 }
 
 /// Checks that a seed is a web address, or `sitemap:` and one.

@@ -11,12 +11,12 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use durable::replace;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::config::Config;
 use crate::error::CrawlError;
-use crate::replaced::replace;
 
 pub(crate) const NAME: &str = "settings.json";
 
@@ -72,7 +72,7 @@ impl Settings {
     pub(crate) fn write(&self, frontier: &Path) -> Result<(), CrawlError> {
         let path = frontier.join(NAME);
         let text = serde_json::to_string(self).map_err(io::Error::from);
-        let written = text.and_then(|text| replace(&path, &(text + "\n")));
+        let written = text.and_then(|text| replace(&path, text + "\n"));
         written.map_err(CrawlError::io(&path))
     }
 

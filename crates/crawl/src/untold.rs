@@ -11,11 +11,10 @@ use std::path::Path;
 use std::{fs, io};
 
 use archive::Archive;
+use durable::{read_sealed, replace, seal};
 
 use crate::checkpoint::newly_lost;
 use crate::error::CrawlError;
-use crate::replaced::replace;
-use crate::sealed::{read_sealed, seal};
 
 const NAME: &str = "untold";
 const DAMAGE: &str = "untold-damage";
@@ -50,7 +49,7 @@ impl Untold {
             let line = |(name, left): (&String, &u64)| format!("{left} {name}\n");
             let lines: String = untold.0.iter().map(line).collect();
             let path = frontier.join(NAME);
-            replace(&path, &seal(&lines)).map_err(CrawlError::io(&path))?;
+            replace(&path, seal(&lines)).map_err(CrawlError::io(&path))?;
         }
         for name in unknown {
             archive.forget(&name)?;
@@ -61,7 +60,7 @@ impl Untold {
     /// Takes note of damage that a run has found, before a log says that it was seen.
     pub(crate) fn keep_damage(frontier: &Path, damage: &str) -> Result<(), CrawlError> {
         let path = frontier.join(DAMAGE);
-        replace(&path, &seal(&format!("{}\n", damage.replace('\n', " "))))
+        replace(&path, seal(&format!("{}\n", damage.replace('\n', " "))))
             .map_err(CrawlError::io(&path))
     }
 
@@ -147,13 +146,9 @@ mod tests {
         assert_eq!(read(), Vec::<String>::new());
         assert_eq!(named_files(dir).into_iter().collect::<Vec<_>>(), [short, gone]);
         let whole = fs::read(dir.join(NAME)).expect("it is there");
-        for at in 0..whole.len() {
-            let mut bytes = whole.clone();
-            bytes[at] ^= 1;
-            fs::write(dir.join(NAME), bytes).expect("room");
-            assert_eq!(Untold::kept(dir).expect("a file"), None, "byte {at}");
-            check_untold(dir).expect_err("it is damaged");
-        }
+        fs::write(dir.join(NAME), &whole[1..]).expect("room");
+        assert_eq!(Untold::kept(dir).expect("a file"), None);
+        check_untold(dir).expect_err("it is damaged");
         Untold::end(dir).expect("it is there");
         Untold::end(dir).expect("it need not be there");
         assert_eq!(Untold::kept(dir).expect("no file"), Some(Untold::default()));

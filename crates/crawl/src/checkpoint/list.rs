@@ -2,17 +2,15 @@
 //!
 //! What lives here: reading it and adding to it. What does not: what follows from a name (`mod.rs`).
 //!
-//! **Invariant.** The last line is a checksum (`sealed.rs`), and the file is replaced at once: names that are told were
-//! written. A list of none says that there are no logs, and that a crawl knows it. One of an earlier version has no
-//! checksum, and may end with half a name.
+//! **Invariant.** The last line is a checksum (`durable::seal`), and the file is replaced at once: names that are told were
+//! written. A list of none says that there are no logs, and that a crawl knows it.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::replaced::replace;
-use crate::sealed::{Seal, seal, unseal};
+use durable::{Seal, replace, seal, unseal};
 
 const NAME: &str = "files";
 
@@ -39,16 +37,9 @@ pub(super) fn read(dir: &Path) -> Listed {
         Ok(bytes) => bytes,
     };
     let Ok(text) = str::from_utf8(&bytes) else { return Listed::Unsound };
-    let (lines, is_sealed) = match unseal(text) {
-        Seal::Good(body) => (body, true),
-        Seal::Broken => return Listed::Unsound,
-        // A kill may have left half a name at the end.
-        Seal::None => (&text[..text.rfind('\n').map_or(0, |end| end + 1)], false),
-    };
+    let Seal::Good(lines) = unseal(text) else { return Listed::Unsound };
     let names: BTreeSet<String> = lines.lines().map(str::to_owned).collect();
-    // What was a checksum is no name. Without one no list is of none: such a one was lost in a power cut.
-    let is_sound = is_sealed || !names.is_empty();
-    let is_sound = is_sound && names.iter().all(|name| archive::is_warc_name(name));
+    let is_sound = names.iter().all(|name| archive::is_warc_name(name));
     if is_sound { Listed::Names(names) } else { Listed::Unsound }
 }
 
@@ -56,7 +47,7 @@ pub(super) fn read(dir: &Path) -> Listed {
 pub(super) fn begin(dir: &Path) -> io::Result<()> {
     match read(dir) {
         Listed::Names(_) => Ok(()),
-        Listed::Nothing | Listed::Unsound => replace(&path(dir), &seal("")),
+        Listed::Nothing | Listed::Unsound => replace(&path(dir), seal("")),
     }
 }
 
@@ -68,7 +59,7 @@ pub(super) fn add(dir: &Path, name: &str) -> io::Result<()> {
     };
     names.insert(name.to_owned());
     let lines: String = names.iter().flat_map(|name| [name.as_str(), "\n"]).collect();
-    replace(&path(dir), &seal(&lines))
+    replace(&path(dir), seal(&lines))
 }
 
 #[cfg(test)]
@@ -87,20 +78,13 @@ mod tests {
         for name in [&two, &one, &two] {
             add(dir, name).expect("room");
         }
-        let both = Listed::Names(BTreeSet::from([one.clone(), two]));
+        let both = Listed::Names(BTreeSet::from([one, two]));
         begin(dir).expect("there is one");
         assert_eq!(read(dir), both);
         let whole = fs::read(path(dir)).expect("it is there");
-        for bit in 0..8 * whole.len() {
-            let mut bytes = whole.clone();
-            bytes[bit / 8] ^= 1 << (bit % 8);
-            fs::write(path(dir), bytes).expect("room");
-            assert_eq!(read(dir), Listed::Unsound, "bit {bit}");
+        for bad in [&whole[1..], b"", b"\xFF"] {
+            fs::write(path(dir), bad).expect("room");
+            assert_eq!(read(dir), Listed::Unsound, "{bad:?}");
         }
-        fs::write(path(dir), "").expect("room");
-        assert_eq!(read(dir), Listed::Unsound, "nothing");
-        // As an earlier version has left it when it was killed.
-        fs::write(path(dir), format!("{one}\ncrivello-000")).expect("room");
-        assert_eq!(read(dir), Listed::Names(BTreeSet::from([one])));
     }
 }

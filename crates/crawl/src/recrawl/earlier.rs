@@ -138,16 +138,9 @@ impl Earlier {
         let is_coded = !codings.is_empty() || http.header("Transfer-Encoding").is_some();
         let decoded = if is_coded { reading.decoded_digest(&http) } else { Some(digest.clone()) };
         let is_page = Entry::read(record).is_some_and(|entry| entry.purpose == Purpose::Page);
-        let meaning = |http: &HttpResponse<'_>| is_page.then(|| Meaning::of(http, &reading.agent));
-        let is_other = |newest: &Record| {
-            parse_http(&newest.block)
-                .is_ok_and(|found| found.status == 200 && meaning(&found) != meaning(&http))
-        };
-        // What another version of this program took for the same, and is not.
-        let is_doubtful = newest.is_some_and(is_other);
-        let meaning = meaning(&http);
+        let meaning = is_page.then(|| Meaning::of(&http, &reading.agent));
         let is_restricted = meaning.as_ref().is_some_and(Meaning::is_restricted);
-        let is_asked = http.status == 200 && !is_restricted && !is_doubtful;
+        let is_asked = http.status == 200 && !is_restricted;
         Some(Earlier {
             status: http.status,
             is_page,
@@ -363,8 +356,6 @@ mod tests {
         check("page", old, Some("200 OK\r\nETag: \"1\""), tag);
         check("page", old, Some("200 OK\r\nLast-Modified: now"), Some("if-modified-since: now"));
         check("page", old, Some("200 OK"), None);
-        // As earlier versions wrote it.
-        check("page", old, Some("200 OK\r\nETag: \"1\"\r\nX-Robots-Tag: noindex"), None);
     }
 
     #[test]

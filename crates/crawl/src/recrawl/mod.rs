@@ -24,10 +24,10 @@ use std::io;
 use std::path::Path;
 use std::str::Split;
 
+use durable::{Seal, replace, seal, unseal};
+
 use crate::config::{Config, Recrawl};
 use crate::error::CrawlError;
-use crate::replaced::replace;
-use crate::sealed::{Seal, seal, unseal};
 use crate::seeds::Seed;
 
 pub(crate) use earlier::{Earlier, Likeness, Reading, Validator};
@@ -36,14 +36,6 @@ pub(crate) use wanted::{Wanted, lines};
 
 const NAME: &str = "recrawl";
 const FIRST_LINE: &str = "crivello recrawl 6";
-/// The same before it had a checksum.
-const NO_SUM_LINE: &str = "crivello recrawl 5";
-/// The same before seeds were kept with them.
-const NO_SEEDS_LINE: &str = "crivello recrawl 4";
-/// The same before lists were kept.
-const NO_LISTS_LINE: &str = "crivello recrawl 3";
-/// What the file began with when it had one recrawl and no more.
-const ONE_LINE: &str = "crivello recrawl 2";
 /// What follows if only hosts are left that were set aside.
 const REST: &str = " rest";
 
@@ -311,7 +303,7 @@ impl Epochs {
         let written = if self.open.is_empty() {
             fs::remove_file(&path)
         } else {
-            replace(&path, &self.to_text())
+            replace(&path, self.to_text())
         };
         written.map_err(CrawlError::io(&path))
     }
@@ -381,35 +373,15 @@ impl Epochs {
     }
 
     fn parse(text: &str) -> Option<Epochs> {
-        let body = match unseal(text) {
-            Seal::Good(body) => body,
-            Seal::Broken => return None,
-            Seal::None => text,
-        };
-        let is_sealed = body.len() < text.len();
+        let Seal::Good(body) = unseal(text) else { return None };
         let mut lines = body.strip_suffix('\n')?.split('\n');
-        let first = lines.next()?;
-        if is_sealed != (first == FIRST_LINE) {
-            return None;
-        }
-        let count: usize = match first {
-            FIRST_LINE | NO_SUM_LINE | NO_SEEDS_LINE | NO_LISTS_LINE => {
-                lines.next()?.strip_prefix("recrawls ")?.parse().ok()?
-            }
-            ONE_LINE => 1,
-            _ => return None,
-        };
+        lines.next().filter(|&first| first == FIRST_LINE)?;
+        let count: usize = lines.next()?.strip_prefix("recrawls ")?.parse().ok()?;
         let open: Option<Vec<Epoch>> = (0..count).map(|_| Epoch::parse(&mut lines)).collect();
-        let open = open?;
-        let mut seeds = Vec::new();
-        if matches!(first, FIRST_LINE | NO_SUM_LINE) {
-            let count: usize = lines.next()?.strip_prefix("seeds ")?.parse().ok()?;
-            seeds.extend(lines.by_ref().take(count).map(str::to_owned));
-            if seeds.len() < count {
-                return None;
-            }
-        }
-        lines.next().is_none().then_some(Epochs { open, seeds })
+        let count: usize = lines.next()?.strip_prefix("seeds ")?.parse().ok()?;
+        let seeds: Vec<String> = lines.by_ref().take(count).map(str::to_owned).collect();
+        let is_whole = seeds.len() == count && lines.next().is_none();
+        Some(Epochs { open: open?, seeds }).filter(|_| is_whole)
     }
 }
 
@@ -665,21 +637,6 @@ mod tests {
     }
 
     #[test]
-    fn files_of_earlier_versions_are_still_read() {
-        for head in [
-            "crivello recrawl 2",
-            "crivello recrawl 3\nrecrawls 1",
-            "crivello recrawl 4\nrecrawls 1",
-            "crivello recrawl 5\nrecrawls 1",
-        ] {
-            let end = if head.contains('5') { "seeds 0\n" } else { "" };
-            let text = format!("{head}\ngiven 7 2\nfiles 1\na\nu\nv\n{end}");
-            let Epochs { open: epochs, .. } = Epochs::parse(&text).expect("it was written once");
-            assert!(epochs[0].extent == given(&["u", "v"]) && epochs[0].is_old("a"), "{epochs:?}");
-        }
-    }
-
-    #[test]
     fn a_file_that_is_none_is_an_error_that_says_what_to_do() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join(NAME);
@@ -688,15 +645,10 @@ mod tests {
             begin(dir.path(), Some(given(&["u", "v"])), &["a", "b"], 7);
             begin(dir.path(), Some(list(&["u", "sitemap:v"])), &["a", "b"], 7);
             let good = fs::read(&path).expect("a file");
-            let cuts = (0..good.len()).map(|length| good[..length].to_vec());
-            let flips = (0..good.len()).map(|at| {
-                let mut bad = good.clone();
-                bad[at] ^= 1;
-                bad
-            });
-            for bad in
-                cuts.chain(flips).chain([b"crivello recrawl 1\nall 7\na\n".to_vec(), vec![0xFF; 9]])
-            {
+            let other = seal("crivello recrawl 5\nrecrawls 0\nseeds 0\n").into_bytes();
+            let more = seal("crivello recrawl 6\nrecrawls 0\nseeds 0\nmore\n").into_bytes();
+            let cut = seal("crivello recrawl 6\nrecrawls 1\nseeds 0\n").into_bytes();
+            for bad in [good[1..].to_vec(), Vec::new(), vec![0xFF; 9], other, more, cut] {
                 fs::write(&path, &bad).expect("a file");
                 let error = Epochs::read(dir.path()).expect_err("it is no recrawl").to_string();
                 assert!(error.contains("remove it") && error.contains("recrawl"), "{error}");

@@ -192,7 +192,8 @@ fn a_recrawl_that_cannot_be_understood_is_an_error() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = config(&server);
     crawl(dir.path(), &config, &server.web().seeds()).expect("a crawl");
-    fs::write(dir.path().join("frontier/recrawl"), "crivello recrawl 9\nall\n").expect("a file");
+    fs::write(dir.path().join("frontier/recrawl"), durable::seal("crivello recrawl 9\nall\n"))
+        .expect("a file");
     let error = crawl(dir.path(), &config, &[]).expect_err("nobody knows what was meant");
     assert!(matches!(&error, CrawlError::Recrawl { .. }), "{error}");
     assert!(Standing::read(&dirs(dir.path()).frontier).is_err());

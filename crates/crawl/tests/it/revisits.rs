@@ -521,8 +521,8 @@ fn a_304_and_what_follows_it_are_replayed_alike_in_whatever_files_they_stand() {
         std::fs::write(dir.join("crivello-00003.warc.gz"), &halves[second]).expect("written");
         std::fs::remove_dir_all(frontier.join("visits")).expect("there are logs");
         // The recrawl is not over.
-        let open = format!("crivello recrawl 4\nrecrawls 1\nall 7\nfiles 1\n{old}\n");
-        std::fs::write(frontier.join("recrawl"), open).expect("written");
+        let open = format!("crivello recrawl 6\nrecrawls 1\nall 7\nfiles 1\n{old}\nseeds 0\n");
+        std::fs::write(frontier.join("recrawl"), durable::seal(&open)).expect("written");
         let report = crawl(site.dir.path(), &site.config, &[]).expect("a run");
         assert_eq!((report.requests, report.pages), (0, 2), "{report:?}");
         let archive = Archive::open(&dir).expect("an archive");
