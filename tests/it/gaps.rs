@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use crate::fates::{HTML, NEXT_CRAWL, NEXT_GIVEN, Pages, SETTINGS, check, crawl, one_recrawl, page};
+use crate::fates::{
+    HTML, NEXT_CRAWL, NEXT_GIVEN, Pages, SETTINGS, check, crawl, one_recrawl, page,
+};
 use crate::sandbox::Sandbox;
 
 const FIRST: &str = "web/archive/crivello-00001.warc.gz";
