@@ -91,6 +91,7 @@ fn columns(out: &impl AsFd) -> Option<usize> {
 
 /// Prints an error with its causes, without the control characters of typed or crawled text.
 pub(crate) fn error(error: &Error) {
+    replace_bar(None);
     let text = format!("crivello: {error:#}");
     text.lines().for_each(|line| print(&plain(line)));
 }

@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use ::serve::Site;
 use anyhow::{Context as _, Result};
 use collection::Collection;
+use index::{Index, IndexError};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -51,7 +52,11 @@ pub(crate) fn serve(
     context: &Context,
 ) -> Result<Exit> {
     let address = listener.local_addr().context("the address of the listener")?;
-    if !collection.index_dir().exists() {
+    let is_empty = match Index::open(&collection.index_dir()) {
+        Ok(index) => index.live_count() == 0,
+        Err(error) => matches!(error, IndexError::NotAnIndex { .. }),
+    };
+    if is_empty {
         context.say("Empty", empty(&collection));
     }
     let is_sample = port_of(&crawl::read_seeds(&collection.frontier_dir())?).is_some();

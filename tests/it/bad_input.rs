@@ -192,7 +192,7 @@ fn a_recrawl_that_nobody_answers_leaves_the_collection_as_it_was() {
         "Failed    1 page: site not reachable 1\n",
         "no site answered",
         "Retried   3 requests: site not reachable 3\n",
-        "Left      1 URL; ",
+        "Left      1 URL of sites that were set aside\n",
         "; the next crawl tries it again",
     ];
     assert!(ran.code == 0 && said.iter().all(|words| ran.stderr.contains(words)), "{ran:#?}");

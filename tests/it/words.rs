@@ -85,10 +85,10 @@ fn a_line_that_is_no_document_is_told_with_the_field() {
         ),
         ("{\"id\": \"1\", \"id\": \"2\", \"text\": \"x\"}", "\"id\" is there twice"),
         ("{\"id\": \"1\", \"text\": \"x\"} 5", "something follows the object, at byte 26"),
-        ("{\"id\": \"1\", \"text\": nix}", "no JSON, at byte"),
+        ("{\"id\": \"1\", \"text\": nix}", "not JSON, at byte"),
         (
             "{\"url\": \"x\", \"text\": \"x\"}",
-            "\"x\" is no web address, such as https://example.org/",
+            "\"x\" is not a web address such as https://example.org/",
         ),
     ] {
         fs::write(sandbox.path("d.jsonl"), format!("{line}\n")).expect("written");

@@ -173,12 +173,12 @@ fn left(report: &Report, crawl: &str) -> Vec<Fact> {
         };
         facts.push(Fact::new("Stopped", text));
     } else if report.waiting > 0 {
-        let fate = if report.interrupted {
-            format!("`{crawl}` continues")
+        let text = if report.interrupted {
+            format!("{waiting}; `{crawl}` continues")
         } else {
-            "their sites are set aside".to_owned()
+            format!("{waiting} of sites that were set aside")
         };
-        facts.push(Fact::new("Left", format!("{waiting}; {fate}")));
+        facts.push(Fact::new("Left", text));
     }
     if report.put_off > 0 {
         let urls = count(report.put_off, "URL");
