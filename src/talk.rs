@@ -96,6 +96,12 @@ pub(crate) fn error(error: &Error) {
     text.lines().for_each(|line| print(&plain(line)));
 }
 
+/// Prints the last fact of a process, in place of the progress display.
+pub(crate) fn last(fact: &Fact) {
+    replace_bar(None);
+    self::fact(false, fact);
+}
+
 /// Prints a labelled fact on standard error.
 pub(crate) fn fact(quiet: bool, fact: &Fact) {
     say(quiet, &fact.wrapped(columns(&io::stderr())));

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::talk;
+use crate::talk::{self, Fact};
 
 /// The exit code of a command that a signal ended.
 const INTERRUPTED: i32 = 130;
@@ -35,10 +35,13 @@ impl Stop {
             signals.next().await;
             seen.requested.store(true, Ordering::SeqCst);
             if seen.at_once.load(Ordering::SeqCst) {
-                talk::print("Stopped   the next run continues from here");
+                talk::last(&Fact::new("Stopped", "the next run continues from here"));
                 std::process::exit(INTERRUPTED);
             }
-            talk::print("Stopping  when open requests are done; Ctrl-C again stops now");
+            talk::fact(
+                false,
+                &Fact::new("Stopping", "when open requests are done; Ctrl-C again stops now"),
+            );
             signals.next().await;
             std::process::exit(INTERRUPTED);
         });

@@ -1,6 +1,6 @@
 //! `crivello up`: from URLs to a search page in one go.
 //!
-//! **Invariant.** What is there is gone on with, and never made again from the start.
+//! **Invariant.** A second run continues the work of the first and never starts again.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -21,12 +21,12 @@ use crate::context::{Context, Exit, Usage};
 use crate::pipeline::Pipeline;
 use crate::talk;
 
-/// Where the collection goes unless `--dir` says otherwise.
+/// The folder of the collection without `--dir`.
 const DIR: &str = "crivello-data";
-/// Where the sample web is served at first.
+/// The port of a new sample web.
 const SAMPLE_PORT: u16 = 7780;
-/// What the configuration of the sample says otherwise: its hosts are ours and bear a livelier visitor
-/// than other people's do, and it has a calendar without end.
+/// Settings of the sample. Its hosts are our own, so the delays are short. It has an endless calendar, so the number of
+/// pages is small.
 const SAMPLE: [(&str, &str); 5] = [
     ("delay_ms = 1000", "delay_ms = 50"),
     ("ip_delay_ms = 100", "ip_delay_ms = 0"),
@@ -39,17 +39,17 @@ const SAMPLE: [(&str, &str); 5] = [
 #[command(after_help = "Examples:
   crivello up                                    a built-in sample web on loopback
   crivello up https://example.org --dir example --set crawl.contact=me@example.org
-  crivello up --dir example                      again: goes on, brings all up to date, serves")]
+  crivello up --dir example                      again: continues, updates all stages, serves")]
 pub(crate) struct Args {
-    /// Addresses to begin with; none: what the folder was begun with or holds, else the sample web
+    /// Addresses to begin with [default: those of the first run, else the sample web]
     urls: Vec<String>,
     /// Address and port of the search page; port 0 takes a free one [default: serve.listen]
     #[arg(long)]
     listen: Option<SocketAddr>,
-    /// Stop crawling when the collection has that many pages
+    /// Stop crawling when the collection has N pages
     #[arg(long, value_name = "N")]
     max_pages: Option<u64>,
-    /// Port of the sample web [default: the one it was begun with, else 7780]
+    /// Port of the sample web [default: that of the first run, else 7780]
     #[arg(long, value_name = "PORT")]
     sample_port: Option<u16>,
 }
@@ -70,10 +70,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let begun = crawl::read_seeds(&collection.frontier_dir())?;
     let (sample, seeds) = choose(args, &collection, &begun, &mut config)?;
     if sample.is_some() {
-        talk::say(context.quiet, "no URL was given: this is the built-in sample web");
+        talk::say(context.quiet, "This is the built-in sample web. Its faults are on purpose.");
     }
     let stop = Stop::catch(&runtime)?;
-    // A collection that was imported was never begun with anything: there is nothing to crawl.
+    // An imported collection has no seeds, so there is nothing to crawl.
     let imported = sample.is_none() && seeds.is_empty() && begun.is_empty();
     let crawled = if imported {
         None
@@ -126,7 +126,7 @@ fn sample_settings() -> String {
     SAMPLE.iter().fold(TEMPLATE.to_owned(), change)
 }
 
-/// The sample where nothing else was asked for, and what to begin with.
+/// Starts the sample web if there is nothing else to crawl. Returns it with the seeds.
 fn choose(
     args: &Args,
     collection: &Collection,

@@ -1,4 +1,4 @@
-//! What people and disks get wrong: a clear message, the right exit code, and nothing lost.
+//! Mistakes of users and faults of disks give a clear message and the right exit code, and lose nothing.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -31,7 +31,7 @@ fn a_folder_that_is_no_collection_is_named_with_what_to_do() {
     assert!(files_below(&sandbox.path(".")).is_empty(), "nothing was written");
 }
 
-/// What is typed comes before the environment; of two that are typed it must be said which is meant.
+/// An argument has precedence over the environment. Two different folders are an error.
 #[test]
 fn init_makes_the_folder_that_is_typed() {
     let sandbox = Sandbox::new();
@@ -129,7 +129,7 @@ fn a_page_that_is_not_there_is_the_reason() {
     let missing = format!("{}no-such-page.html", server.web().seeds()[0]);
     let ran = sandbox.run(&["crawl", "--dir", "web", "--list", &missing]);
     fails(&ran, 1, &["no page could be fetched", "gone 1"]);
-    // Whoever reads the counts gets them all the same.
+    // The report has the counts in spite of the error.
     let ran = sandbox.run(&["crawl", "--dir", "web", "--list", &missing, "--json"]);
     let report: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     assert_eq!((ran.code, &report["pages"], &report["requests"]), (1, &0.into(), &0.into()));
@@ -248,7 +248,7 @@ fn status_notices_what_is_behind() {
     assert_eq!(behind(&[]), serde_json::json!([]));
     assert_eq!(behind(&["--set", "analysis.stemmer=none"]), serde_json::json!(["index"]));
     assert_eq!(behind(&["--set", "dedup.fold=off"]), serde_json::json!(["index"]));
-    // A search goes by the analysis of the index, whatever the configuration says by now.
+    // A search uses the analysis of the index, not that of the configuration.
     let stem =
         |more: &[&str]| sandbox.json(&[&["search", "--dir", "web", "gardens"], more].concat());
     assert_eq!(stem(&[])["total"], stem(&["--set", "analysis.stemmer=none"])["total"]);
@@ -354,7 +354,7 @@ fn two_writers_do_not_meet() {
     sandbox.done(&["status", "--dir", "web"]);
 }
 
-/// What a search for everything says, or why it cannot.
+/// The answer to a search for everything, or the error.
 fn everything(sandbox: &Sandbox) -> Ran {
     let query = "the OR di OR der OR la OR no OR garden OR \"of the\"";
     sandbox.run(&["search", "--dir", "web", "--json", "-k", "50", "--explain", query])

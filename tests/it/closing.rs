@@ -1,4 +1,4 @@
-//! What `crivello crawl` says when it is over: what was left out and why, what is left, and where to look further.
+//! The last lines of `crivello crawl`: excluded URLs with reasons, waiting URLs, and where to read more.
 
 use std::fs;
 use std::io::{Read as _, Write as _};

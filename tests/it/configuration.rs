@@ -136,7 +136,7 @@ fn the_least_and_the_greatest_of_every_number_work() {
             // The page may be too large or too slow; the crawl reports it.
             let is_told = match key.as_str() {
                 "body_bytes_max" => ran.stderr.contains("too large"),
-                // What was too slow may have been the robots.txt.
+                // The robots.txt may be too slow as well.
                 _ if key.ends_with("timeout_ms") && value == least => {
                     ran.code == 1 && ran.stderr.contains("no page could be fetched")
                 }

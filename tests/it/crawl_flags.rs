@@ -1,4 +1,4 @@
-//! What `crivello crawl` begins with, where it ends, and what `why` says of what it left out.
+//! Seeds and limits of `crivello crawl`, and the reasons that `why` gives for excluded URLs.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,5 +1,5 @@
-//! What `crivello crawl` says of passwords, files and names that are meant otherwise than it takes them, of agents
-//! with nothing to do, and where `init` makes a folder.
+//! Notes of `crivello crawl` on passwords, files and names that it may take otherwise than meant, and on agents without
+//! work. Where `init` makes a folder.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -92,7 +92,7 @@ fn files_of_the_configuration_lie_in_its_folder() {
     assert!(ran.code == 2 && ran.stderr.contains("`tls_roots`"), "{ran:#?}");
 }
 
-/// A file that cannot be used is told with its line, and with the line that names it.
+/// An error of a file names its line, and the line of the configuration that names the file.
 #[test]
 fn faults_of_named_files_have_both_places() {
     let sandbox = collection("cookies_file = \"cookies.txt\"\n");

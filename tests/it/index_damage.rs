@@ -13,7 +13,7 @@ use crate::sandbox::{Running, Sandbox, get};
 
 /// The files of a segment.
 const FILES: [&str; 7] = ["docs", "positions", "lexicon", "lengths", "records", "freqs", "skips"];
-/// What the server is asked.
+/// The requests to the server.
 const QUESTIONS: [&str; 3] =
     ["/api/search?q=garden+%22green+garden%22", "/search?q=garden", "/api/complete?q=gard"];
 
@@ -240,7 +240,7 @@ fn an_index_that_cannot_be_opened_for_another_reason_than_damage_is_left_alone()
     assert_eq!(sandbox.json(&["index", "--dir", "web"])["up_to_date"], true);
 }
 
-/// Who puts back what was there need not start the server again.
+/// After the old files are put back, the running server answers again.
 #[test]
 fn a_server_whose_index_is_put_back_as_it_was_goes_on() {
     let sandbox = gardens();
@@ -317,7 +317,7 @@ fn another_version_is_told_before_the_index_is_built_again() {
     check_built_again(&sandbox, why, &expected);
 }
 
-/// Who asks for it knows, and an index that is not there yet is no fault.
+/// A missing index is not damage, and a rebuild on request needs no note.
 #[test]
 fn nothing_is_told_of_an_index_that_is_new_or_was_to_be_built_again() {
     let sandbox = gardens();

@@ -159,7 +159,7 @@ fn a_recrawl_killed_again_and_again_asks_nothing_twice_that_was_answered() {
     let again = asked_again(server.log());
     let hosts = server.web().hosts().len() as u64;
     assert!(again <= (kills + 1) * hosts, "{again} requests came twice after {kills} kills");
-    // What has changed has a new response, and nothing else.
+    // Changed pages have a new response, and no others.
     let changes = server.web().changes(0);
     let found = captures(&sandbox);
     let mut wanted: Vec<_> = [&changes.changed[..], &changes.added, &changes.deleted].concat();

@@ -182,7 +182,7 @@ fn what_was_visited_before_and_is_given_again_is_told() {
     let url = server.url("/in");
     let ran = list(&[&url]);
     assert!(ran.code == 1 && ran.stderr.contains("1 page: access denied 1"), "{ran:#?}");
-    // The password is set by now.
+    // The server accepts the password now.
     server.set("/in", &page(&[]));
     let ran = list(&[&url]);
     let said =
