@@ -13,7 +13,7 @@ use collection::{Collection, CollectionError};
 use serde::Serialize;
 
 use crate::config::Config;
-use crate::talk::{self, Fact};
+use crate::console::{self, Fact};
 
 /// The environment variable for `--dir`.
 const DIR: &str = "CRIVELLO_DIR";
@@ -93,7 +93,7 @@ impl Context {
         let file = collection.config_file();
         let config = Config::load(&file, &self.set)?;
         for warning in config.exposed(&file) {
-            self.say("Warning", talk::plain(&warning));
+            self.say("Warning", console::plain(&warning));
         }
         Ok(config)
     }
@@ -120,7 +120,7 @@ impl Context {
 
     /// Prints a fact on standard error, a detail only if `--verbose`.
     pub(crate) fn fact(&self, fact: &Fact) {
-        talk::fact(!self.shows(fact), fact);
+        console::fact(!self.shows(fact), fact);
     }
 
     /// Returns whether a fact is to be shown.
@@ -144,7 +144,7 @@ pub(crate) fn command_line(collection: &Collection, command: &str) -> String {
     if root == Path::new(".") {
         return format!("crivello {command}");
     }
-    let root = talk::plain(&root.display().to_string());
+    let root = console::plain(&root.display().to_string());
     if root.chars().all(|letter| letter.is_alphanumeric() || "/._-".contains(letter)) {
         return format!("crivello {command} --dir {root}");
     }

@@ -6,9 +6,9 @@
 
 mod cmd;
 mod config;
+mod console;
 mod context;
 mod pipeline;
-mod talk;
 mod usage;
 
 use std::io::{self, ErrorKind};
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         Ok(Exit::Interrupted) => ExitCode::from(130),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            talk::error(&error);
+            console::error(&error);
             ExitCode::from(if is_wrong_usage(&error) { 2 } else { 1 })
         }
     }

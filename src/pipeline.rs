@@ -9,18 +9,18 @@ use std::sync::Arc;
 use anyhow::Result;
 use archive::Archive;
 use collection::{Collection, PageTable};
-use crawl::{GoneFile, Normalisation};
+use crawl::{MissingFile, Normalisation};
 use index::IndexError;
 use jobs::{
-    ExtractOptions, ExtractReport, FoldReport, IndexReport, LinkReport, RankReport, Reuse,
-    Spelling, TopicReport,
+    ExtractOptions, ExtractReport, FoldReport, IndexReport, LinkReport, LinkTarget, RankReport,
+    Reuse, TopicReport,
 };
 use page::Url;
 use serde::Serialize;
 
 use crate::config::Config;
+use crate::console::{self, Stages, count, thousands};
 use crate::context::{Context, Exit, command_line};
-use crate::talk::{self, Stages, count, thousands};
 
 /// Number of pages with a cut text that are named.
 const CUT_SHOWN_MAX: usize = 3;
@@ -180,7 +180,7 @@ impl<'a> Pipeline<'a> {
     /// Reports archive files that are missing or shorter, and pages whose newest version was in them.
     fn say_lost(&self) -> Result<()> {
         let archive = Archive::open(&self.collection.archive_dir())?;
-        let lost = match crawl::gone_files(&self.collection.frontier_dir(), &archive) {
+        let lost = match crawl::missing_files(&self.collection.frontier_dir(), &archive) {
             Ok(lost) => lost,
             // The index does not depend on it.
             Err(error) => {
@@ -192,8 +192,8 @@ impl<'a> Pipeline<'a> {
         let (shortened, gone): (Vec<_>, Vec<_>) = missed.partition(|file| file.is_shorter);
         let [gone, shortened] = [gone, shortened]
             .map(|files| files.iter().map(|file| file.name.clone()).collect::<Vec<_>>());
-        for files in talk::lost_files(&gone, &shortened) {
-            self.say("Missing", format!("{files}; {}", talk::SEE_DOCTOR));
+        for files in console::lost_files(&gone, &shortened) {
+            self.say("Missing", format!("{files}; {}", console::SEE_DOCTOR));
         }
         let older = self.older_pages(&lost)?;
         if older > 0 {
@@ -210,7 +210,7 @@ impl<'a> Pipeline<'a> {
     }
 
     /// Returns the number of pages whose newest version was in these archive files.
-    fn older_pages(&self, lost: &[GoneFile]) -> Result<u64> {
+    fn older_pages(&self, lost: &[MissingFile]) -> Result<u64> {
         if lost.iter().all(|file| file.newest.is_empty() && file.bodies.is_empty()) {
             return Ok(0);
         }
@@ -249,7 +249,7 @@ pub(crate) fn empty(collection: &Collection) -> String {
 /// The first pages whose text was cut.
 fn cut_urls(report: &ExtractReport) -> String {
     let named = report.cut_urls.iter().take(CUT_SHOWN_MAX);
-    let named = named.map(|url| talk::plain(url)).collect::<Vec<_>>();
+    let named = named.map(|url| console::plain(url)).collect::<Vec<_>>();
     match report.cut - named.len() as u64 {
         0 => named.join(", "),
         more => format!("{} and {} more", named.join(", "), thousands(more)),
@@ -265,9 +265,9 @@ fn topic_text(topic: &TopicReport) -> String {
     };
     let missing = match &missing[..] {
         [] => String::new(),
-        [only] => format!("; not in the collection: {}", talk::plain(only)),
+        [only] => format!("; not in the collection: {}", console::plain(only)),
         [first, others @ ..] => {
-            format!("; not in the collection: {} and {} more", talk::plain(first), others.len())
+            format!("; not in the collection: {} and {} more", console::plain(first), others.len())
         }
     };
     format!("{name}: {about}{missing}")
@@ -277,7 +277,7 @@ fn topic_text(topic: &TopicReport) -> String {
 #[derive(Debug)]
 struct AsVisited(Vec<Normalisation>);
 
-impl Spelling for AsVisited {
+impl LinkTarget for AsVisited {
     fn link(&self, url: Url) -> Url {
         Normalisation::apply(&self.0, url)
     }

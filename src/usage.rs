@@ -4,7 +4,7 @@
 
 use clap::error::ErrorKind;
 
-use crate::talk::print;
+use crate::console::print;
 
 /// Messages of the parsers of numbers and addresses, and their replacements.
 const WORDS: [(&str, &str); 8] = [

@@ -11,13 +11,13 @@ use std::io::{IsTerminal as _, Write as _};
 
 use anyhow::{Context as _, Result, bail};
 use archive::{Archive, ArchiveError, CdxLine, Kind, Record};
-use crawl::{FailureKind, Moment, Normalisation, Purpose, Told};
+use crawl::{FailureKind, Moment, Normalisation, Purpose, VisitRecord};
 use page::Url;
 use serde_json::json;
 
-use super::question::read_url;
+use super::url_arg::read_url;
+use crate::console;
 use crate::context::{Context, Exit};
-use crate::talk;
 
 /// The most damaged places that a message lists.
 const PLACES_SHOWN_MAX: usize = 5;
@@ -113,7 +113,7 @@ struct Missing {
 impl Missing {
     fn read(collection: &collection::Collection, folder: &Archive, url: &Url) -> Result<Missing> {
         let (frontier, url) = (collection.frontier_dir(), url.as_str());
-        let gone = crawl::gone_captures(&frontier, folder, url)?;
+        let gone = crawl::missing_captures(&frontier, folder, url)?;
         Ok(Missing { gone, unreadable: crawl::unreadable_captures(&frontier, folder, url)? })
     }
 }
@@ -128,10 +128,10 @@ fn get(
     let asked = read_url(url)?;
     let (url, mut captures) = find(&folder, &asked, collection, context)?;
     if url != asked {
-        talk::say(context.quiet, &format!("a crawl visits it as {url}"));
+        console::say(context.quiet, &format!("a crawl visits it as {url}"));
     }
     // The best capture is last: failed visits, revisits (they have no body) and temporary errors sort before.
-    let is_vain = |status| crawl::leaves_standing(Purpose::Page, status);
+    let is_vain = |status| crawl::keeps_previous(Purpose::Page, status);
     captures.sort_by_key(|capture| {
         let is_answer = capture.status.is_some();
         let tells = !capture.status.is_some_and(is_vain);
@@ -156,15 +156,15 @@ fn get(
         return Ok(unfound(&folder, &url, &missing, context));
     };
     for said in &damaged {
-        talk::say(context.quiet, said);
+        console::say(context.quiet, said);
     }
     // A later revisit record confirms this capture.
     let since = revisited.max(Some(moment(&capture)));
     for said in newer(&folder, &url, since, &missing) {
-        talk::say(context.quiet, &said);
+        console::say(context.quiet, &said);
     }
     if record.kind == Kind::Metadata {
-        talk::say(context.quiet, &talk::plain(&without_body(&record)));
+        console::say(context.quiet, &console::plain(&without_body(&record)));
         return Ok(Exit::NothingFound);
     }
     let answer = archive::parse_http(&record.block).ok();
@@ -180,7 +180,7 @@ fn get(
         let date = archive::date_text(record.date_s);
         let leads = target.as_ref().map(|target| format!(", and leads to {target}"));
         let said = format!("the server answered {status} at {date}{}", leads.unwrap_or_default());
-        talk::say(context.quiet, &talk::plain(&said));
+        console::say(context.quiet, &console::plain(&said));
     }
     if context.json {
         context.print_json(&json!({
@@ -258,9 +258,9 @@ fn in_vain(
     context: &Context,
 ) -> Result<Exit> {
     let (date, file) = (archive::date_text(lost.date_s), &lost.location.file);
-    let fate = crawl::fate_of_file(folder, file);
+    let fate = crawl::describe_loss(folder, file);
     let what = format!("{url} was visited at {date}, and {file}, which had the answer, {fate}");
-    talk::say(context.quiet, &what);
+    console::say(context.quiet, &what);
     let last = captures.iter().max_by_key(|line| moment(line));
     if let Some(last) = last.filter(|last| moment(last) > moment(lost)) {
         let record = folder.read(&last.location).with_context(|| unreadable(url, last))?;
@@ -270,7 +270,7 @@ fn in_vain(
             (None, Some(status)) => format!("asked again at {date}, the server answered {status}"),
             (None, None) => without_body(&record),
         };
-        talk::say(context.quiet, &talk::plain(&said));
+        console::say(context.quiet, &console::plain(&said));
     }
     Ok(Exit::NothingFound)
 }
@@ -287,7 +287,7 @@ fn newer(folder: &Archive, url: &Url, since: Option<(i64, u32)>, missing: &Missi
     let newest = missing.gone.iter().rfind(|line| crawl::is_answer(line));
     said.extend(newest.filter(|line| Some(moment(line)) > since).map(|line| {
         let (date, file) = (archive::date_text(line.date_s), &line.location.file);
-        let fate = crawl::fate_of_file(folder, file);
+        let fate = crawl::describe_loss(folder, file);
         format!("a newer capture of {url}, of {date}, is lost: {file}, which had it, {fate}")
     }));
     said
@@ -298,7 +298,7 @@ fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine], missing: &Missi
     let revisits = captures.iter().filter(|capture| capture.is_revisit());
     let Some(last) = revisits.max_by_key(|line| (line.date_s, line.date_us)) else { return Ok(()) };
     let record = folder.read(&last.location).with_context(|| unreadable(url, last))?;
-    let Some(Moment { s, us }) = Told::read(&record).and_then(|told| told.refers_to) else {
+    let Some(Moment { s, us }) = VisitRecord::read(&record).and_then(|told| told.refers_to) else {
         return Ok(());
     };
     // Some records have no microseconds.
@@ -312,7 +312,7 @@ fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine], missing: &Missi
         (Some(line), _) => format!("that capture cannot be read: {}", place(line)),
         (None, Some(line)) => {
             let file = &line.location.file;
-            format!("{file}, which had it, {}", crawl::fate_of_file(folder, file))
+            format!("{file}, which had it, {}", crawl::describe_loss(folder, file))
         }
         (None, None) => "the archive has lost what it was then".to_owned(),
     };
@@ -347,7 +347,7 @@ fn find(
 
 /// Returns the target of a redirect.
 fn target(url: &Url, record: &Record) -> Option<String> {
-    let told = Told::read(record)?.location?;
+    let told = VisitRecord::read(record)?.location?;
     let target = page::normalise(&told, Some(url), &page::Limits::default());
     Some(target.map_or(told, String::from))
 }
@@ -355,12 +355,12 @@ fn target(url: &Url, record: &Record) -> Option<String> {
 /// Says that there is no capture, and possible reasons.
 fn unfound(folder: &Archive, url: &Url, missing: &Missing, context: &Context) -> Exit {
     let Missing { gone, unreadable: places } = missing;
-    talk::say(context.quiet, &format!("the archive has no capture of {url}"));
+    console::say(context.quiet, &format!("the archive has no capture of {url}"));
     for line in gone {
         let (date, file) = (archive::date_text(line.date_s), &line.location.file);
-        let fate = crawl::fate_of_file(folder, file);
+        let fate = crawl::describe_loss(folder, file);
         let said = format!("it was visited at {date}, and {file}, which had that, {fate}");
-        talk::say(context.quiet, &said);
+        console::say(context.quiet, &said);
     }
     if !places.is_empty() {
         let shown: Vec<String> = places.iter().take(PLACES_SHOWN_MAX).map(place).collect();
@@ -368,7 +368,7 @@ fn unfound(folder: &Archive, url: &Url, missing: &Missing, context: &Context) ->
         let others = if others > 0 { format!(", and {others} more") } else { String::new() };
         let shown = format!("{}{others}", shown.join(", "));
         let said = format!("but {shown}, and which URLs were there is not known");
-        talk::say(context.quiet, &said);
+        console::say(context.quiet, &said);
     }
     Exit::NothingFound
 }
@@ -397,7 +397,7 @@ fn without_body(record: &Record) -> String {
         };
         return format!("{what}; the last try, at {date}, ended with {failure}");
     }
-    match Told::read(record).and_then(|told| told.status) {
+    match VisitRecord::read(record).and_then(|told| told.status) {
         Some(status) => format!(
             "the server answered {status} at {date}, and `store_filter` kept the answer out of the archive"
         ),

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use ::crawl::{
-    AsideHost, Board, Config, Dirs, Recrawl, Report, Snapshot, Standing, SystemClock, is_unbegun,
-    read_seeds,
+    AsideHost, Board, Config, CrawlStatus, Dirs, Recrawl, Report, Snapshot, SystemClock,
+    has_not_begun, read_seeds,
 };
 use anyhow::{Context as _, Result};
 use archive::Archive;
@@ -28,8 +28,8 @@ use tokio::runtime::Runtime;
 
 use super::sample::Sample;
 use super::signals::{Stop, runtime};
+use crate::console::{self, Fact, Line, count, thousands};
 use crate::context::{Context, Exit, Usage, command_line};
-use crate::talk::{self, Fact, Line, count, thousands};
 
 use summary::{Run, Summary, by_key};
 
@@ -136,12 +136,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let sample = Sample::of(&collection, &seeds, &mut config, context)?;
     let frontier = collection.frontier_dir();
     // A list that was killed before it stored seeds is not begun.
-    if args.follow || is_unbegun(&frontier)? {
-        Standing::keep_list(&frontier, args.list)?;
+    if args.follow || has_not_begun(&frontier)? {
+        CrawlStatus::keep_list(&frontier, args.list)?;
     }
     let told = fetch(&collection, &config, &seeds, &runtime, stop.flag(), context);
-    if told.is_err() && is_unbegun(&frontier)? {
-        Standing::keep_list(&frontier, false)?;
+    if told.is_err() && has_not_begun(&frontier)? {
+        CrawlStatus::keep_list(&frontier, false)?;
     }
     let told = told?;
     drop(sample);
@@ -212,7 +212,7 @@ pub(crate) fn fetch(
 ) -> Result<Summary> {
     let (archive, frontier) = (collection.archive_dir(), collection.frontier_dir());
     let dirs = Dirs { archive, frontier, named: collection::files_read(collection) };
-    let standing = Standing::read(&dirs.frontier)?;
+    let standing = CrawlStatus::read(&dirs.frontier)?;
     if standing.paused {
         context.say("Paused", "by the file frontier/pause, until it is removed");
     }
@@ -303,7 +303,7 @@ fn is_of_others(report: &Report) -> bool {
 
 /// The effect of this run on an unfinished recrawl. A recrawl of all addresses of lists continues any other one. Whether
 /// a recrawl waits for a list is known, and reported, only at the end.
-fn unfinished(standing: &Standing, config: &Config, is_of_all: bool) -> Option<String> {
+fn unfinished(standing: &CrawlStatus, config: &Config, is_of_all: bool) -> Option<String> {
     if config.alone {
         let since = archive::date_text(standing.list_since_s.filter(|_| is_of_all)?);
         return Some(format!("of a list, started {since}, continues"));
@@ -373,7 +373,7 @@ fn view(now: &Snapshot, delay_ms: u64) -> Vec<Fact> {
     let robots = BTreeMap::from([("robots.txt", now.report.forbidden_by_robots)]);
     let details = [
         ("Requests", format!("{}, {} open", thousands(now.report.requests), now.under_way)),
-        ("Received", talk::bytes(now.report.bytes)),
+        ("Received", console::bytes(now.report.bytes)),
         (
             "Sites",
             format!(
@@ -392,7 +392,7 @@ fn view(now: &Snapshot, delay_ms: u64) -> Vec<Fact> {
                 "{} found, {} new, {}",
                 count(sieve.offered, "URL"),
                 thousands(sieve.emitted),
-                talk::bytes(sieve.memory_bytes + sieve.disk_bytes),
+                console::bytes(sieve.memory_bytes + sieve.disk_bytes),
             ),
         ),
         ("Recrawled", list(&now.report.again())),

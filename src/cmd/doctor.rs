@@ -9,19 +9,19 @@ use std::io::Write as _;
 
 use anyhow::Result;
 use archive::{Archive, ArchiveError, CdxState, CdxSum, Limits};
-use collection::{Collection, Folding, Linking, PageTable};
-use crawl::{Bodies, GoneFile, Lost, Purpose, VisitLogsFound};
+use collection::{Clusters, Collection, LinkGraph, PageTable};
+use crawl::{Bodies, Lost, MissingFile, Purpose, VisitLogsFound};
 use index::Index;
-use jobs::Lag;
+use jobs::Staleness;
 use page::Url;
 use serde::Serialize;
 use serde_json::json;
 
-use super::why::KnownBars;
+use super::why::KnownBlockers;
 use crate::config::Config;
+use crate::console::{self, Fact, Line, count};
 use crate::context::{Context, Exit};
 use crate::pipeline::{extract_options, merged};
-use crate::talk::{self, Fact, Line, count};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -116,7 +116,7 @@ impl Finding {
     }
 
     /// Makes a whole part behind if it lags, with the reason.
-    fn behind_for(self, lag: Option<Lag>, remedy: &'static str) -> Finding {
+    fn behind_for(self, lag: Option<Staleness>, remedy: &'static str) -> Finding {
         let Some(lag) = lag else { return self };
         let about = format!("{}; {lag}", self.about);
         Finding { about, ..self }.behind_if(true, remedy)
@@ -132,7 +132,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
     if let Some(writer) = collection.writer() {
         let text = format!("note     {writer} is at work: what it is writing may look unfinished");
-        talk::say(context.quiet, &text);
+        console::say(context.quiet, &text);
     }
     let config = context.config(&collection);
     let all = <Part as clap::ValueEnum>::value_variants();
@@ -189,7 +189,7 @@ fn print(findings: &[Finding]) -> Result<()> {
         let about = &found.about;
         writeln!(out, "{:8} {:14} {about}", found.state.name(), found.part)?;
         for fault in found.faults.iter().chain(&found.notes) {
-            writeln!(out, "{:8} {:14} {}", "", "", talk::plain(fault))?;
+            writeln!(out, "{:8} {:14} {}", "", "", console::plain(fault))?;
         }
         if let Some(remedy) = found.remedy {
             writeln!(out, "{:8} {:14} → {remedy}", "", "")?;
@@ -287,7 +287,7 @@ impl Patient<'_> {
     /// Faults and notes about archive files that are missing or shorter, with URLs that are in no other file.
     fn gone(&self, archive: &Archive) -> Result<(Vec<String>, Vec<String>)> {
         let (mut faults, mut notes) = (Vec::new(), Vec::new());
-        for file in crawl::gone_files(&self.collection.frontier_dir(), archive)? {
+        for file in crawl::missing_files(&self.collection.frontier_dir(), archive)? {
             let is_fault = !file.is_known || !file.only.is_empty() || !file.newest.is_empty();
             let told = if is_fault { &mut faults } else { &mut notes };
             told.push(self.told_gone(&file));
@@ -296,8 +296,8 @@ impl Patient<'_> {
     }
 
     /// The message about an archive file that is missing or shorter.
-    fn told_gone(&self, file: &GoneFile) -> String {
-        let GoneFile { name, is_shorter, is_known, urls, only, newest, bodies } = file;
+    fn told_gone(&self, file: &MissingFile) -> String {
+        let MissingFile { name, is_shorter, is_known, urls, only, newest, bodies } = file;
         let (fate, its, had, back) = if *is_shorter {
             let its = format!("the {urls} that it lost");
             ("has become shorter", its, "lost", "put a whole copy in its place")
@@ -347,7 +347,7 @@ impl Patient<'_> {
             return Ok(urls);
         }
         let report = crawl::known_report(&self.collection.frontier_dir())?;
-        let mut bars = KnownBars::new(self.collection, archive, &report, self.config)?;
+        let mut bars = KnownBlockers::new(self.collection, archive, &report, self.config)?;
         for Lost { url, purpose, depth, is_page } in lost {
             let is_sitemap = purpose == Purpose::Sitemap;
             let bar = bars.bar(&Url::parse(&url)?, is_sitemap, Some(depth), true)?;
@@ -365,12 +365,12 @@ impl Patient<'_> {
 
     fn frontier(&self) -> Finding {
         let dir = self.collection.frontier_dir();
-        let standing = crawl::Standing::read(&dir).map(|_| ()).map_err(with_causes);
+        let standing = crawl::CrawlStatus::read(&dir).map(|_| ()).map_err(with_causes);
         let report = crawl::read_report(&dir).map(|_| ()).map_err(with_causes);
         let seeds = crawl::check_seeds(&dir).map_err(with_causes);
         let settings = crawl::Settings::check(&dir).map_err(with_causes);
-        let rests = crawl::check_rests(&dir).map_err(with_causes);
-        let untold = crawl::check_untold(&dir).map_err(with_causes);
+        let rests = crawl::check_cooldowns(&dir).map_err(with_causes);
+        let untold = crawl::check_unreported_losses(&dir).map_err(with_causes);
         let read = [standing, report, seeds, settings, rests, untold];
         let mut faults: Vec<String> = read.into_iter().filter_map(Result::err).collect();
         let mut about = "notes of the crawl".to_owned();
@@ -398,14 +398,14 @@ impl Patient<'_> {
         if found.state == State::Damaged {
             return found;
         }
-        match jobs::extract_lag(self.collection, &extract_options(&self.config.crawl)) {
+        match jobs::extract_staleness(self.collection, &extract_options(&self.config.crawl)) {
             Ok(lag) => found.behind_for(lag, CALL_INDEX),
             Err(error) => Finding::of("pages", found.about, vec![with_causes(error)]),
         }
     }
 
     fn graph(&self) -> Finding {
-        match Linking::open(self.collection) {
+        match LinkGraph::open(self.collection) {
             // An imported index may have only imported ranks.
             Ok(None) => match collection::verify_ranks(self.collection) {
                 Ok(()) => self.not_yet("graph", "run `crivello rank`"),
@@ -438,7 +438,7 @@ impl Patient<'_> {
         let Ok(table) = PageTable::open(&self.collection.pages_dir()) else {
             return self.not_yet("duplicates", CALL_INDEX);
         };
-        match Folding::open(self.collection, table.directory()) {
+        match Clusters::open(self.collection, table.directory()) {
             Ok(None) => self.not_yet("duplicates", CALL_INDEX),
             Ok(Some(folding)) => {
                 let (clusters, folded) = folding.counts();
@@ -477,15 +477,15 @@ impl Patient<'_> {
         let found = Finding::of("index", about, faults);
         // Damage of earlier parts is reported for them.
         let Ok(table) = PageTable::open(&self.collection.pages_dir()) else { return found };
-        let lag = match Folding::open(self.collection, table.directory()) {
-            Ok(Some(folding)) => jobs::index_lag(
+        let lag = match Clusters::open(self.collection, table.directory()) {
+            Ok(Some(folding)) => jobs::index_staleness(
                 &index,
                 table.directory(),
                 &folding,
                 &self.config.index,
                 &self.config.analysis,
             ),
-            Ok(None) => Some(Lag::Duplicates),
+            Ok(None) => Some(Staleness::Duplicates),
             Err(_) => return found,
         };
         found.behind_for(lag, CALL_INDEX)

@@ -16,8 +16,8 @@ use query::evaluation::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::console::{self, Fact, Line, count, thousands};
 use crate::context::{Context, Exit, Usage};
-use crate::talk::{self, Fact, Line, count, thousands};
 
 /// The name of our runs.
 const NAME: &str = "crivello";
@@ -110,7 +110,7 @@ fn parsed<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, BadLine>) -> Res
     let text = fs::read(path).with_context(told)?;
     let text = String::from_utf8_lossy(&text);
     parse(text.strip_prefix('\u{feff}').unwrap_or(&text)).map_err(|BadLine { line, what }| {
-        Usage(format!("{}:{line}: {}", path.display(), talk::plain(&what))).into()
+        Usage(format!("{}:{line}: {}", path.display(), console::plain(&what))).into()
     })
 }
 
@@ -139,7 +139,7 @@ fn search(topics: &Topics, args: &Args, context: &Context) -> Result<Run> {
     }
     line.clear();
     for note in &said {
-        context.say("Note", talk::plain(note));
+        context.say("Note", console::plain(note));
     }
     Ok(Run::of_rankings(rankings))
 }
@@ -163,7 +163,7 @@ fn warn_of_strangers(runs: &[(String, Run)], qrels: &Qrels, context: &Context) {
         } else {
             continue;
         };
-        context.say("Warning", talk::plain(&said));
+        context.say("Warning", console::plain(&said));
     }
 }
 
@@ -204,12 +204,12 @@ fn print(args: &Args, runs: &[(String, Run)], figures: &[Vec<Figures>]) -> std::
     for ((name, _), figures) in runs.iter().zip(figures) {
         for (measure, figures) in args.measures.iter().zip(figures) {
             for (topic, value) in figures.of_topics.iter().filter(|_| args.each) {
-                writeln!(out, "{measure}\t{topic}\t{value:.4}\t{}", talk::plain(name))?;
+                writeln!(out, "{measure}\t{topic}\t{value:.4}\t{}", console::plain(name))?;
             }
-            writeln!(out, "{measure}\tall\t{:.4}\t{}", figures.mean, talk::plain(name))?;
+            writeln!(out, "{measure}\tall\t{:.4}\t{}", figures.mean, console::plain(name))?;
         }
     }
-    let names: Vec<String> = runs.iter().map(|(name, _)| talk::plain(name)).collect();
+    let names: Vec<String> = runs.iter().map(|(name, _)| console::plain(name)).collect();
     for (measure, it) in args.measures.iter().zip(comparisons(figures)) {
         let (first, second) = (&names[0], &names[1]);
         writeln!(

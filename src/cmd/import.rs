@@ -25,8 +25,8 @@ use archive::{
 use serde_json::json;
 
 use super::crawl::list;
+use crate::console;
 use crate::context::{Context, Exit, Usage, command_line};
-use crate::talk;
 use jsonl::Document;
 use trec::TrecDocument;
 
@@ -149,7 +149,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     anyhow::ensure!(
         records > 0,
         "{} left out, and nothing else to import: {LEFT_OUT}",
-        talk::count(left_out, "record")
+        console::count(left_out, "record")
     );
     if context.json {
         let Notes { others, outside } = notes;
@@ -164,18 +164,18 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
 
 fn say(records: u64, left_out: u64, notes: &Notes, index: &str, context: &Context) {
     if left_out > 0 {
-        context.say("Left out", format!("{}: {LEFT_OUT}", talk::count(left_out, "record")));
+        context.say("Left out", format!("{}: {LEFT_OUT}", console::count(left_out, "record")));
     }
     for text in &notes.outside {
         context.say("Note", text);
     }
     if !notes.others.is_empty() {
-        let others = talk::plain(&list(&notes.others));
+        let others = console::plain(&list(&notes.others));
         context
             .say("Note", format!("unknown fields, not kept, with numbers of documents: {others}"));
     }
     let them = if records == 1 { "it" } else { "them" };
-    let records = talk::count(records, "record");
+    let records = console::count(records, "record");
     context.say("Imported", format!("{records}; `{index}` makes {them} searchable"));
 }
 
@@ -192,7 +192,7 @@ fn check(file: &Path, form: Form, notes: &mut Notes) -> Result<u64> {
                 notes.outside.push(format!(
                     "{} has {} outside of documents, the first at byte {first}",
                     file.display(),
-                    talk::count(count.outside, "byte")
+                    console::count(count.outside, "byte")
                 ));
             }
             Ok(count.documents)

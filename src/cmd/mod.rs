@@ -12,7 +12,6 @@ mod import;
 mod index;
 mod init;
 mod man;
-mod question;
 mod rank;
 mod sample;
 mod search;
@@ -21,6 +20,7 @@ mod signals;
 mod simweb;
 mod status;
 mod up;
+mod url_arg;
 mod why;
 
 use anyhow::Result;

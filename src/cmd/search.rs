@@ -5,12 +5,12 @@
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-use ::search::{Engine, Found, Question, SearchError};
+use ::search::{Engine, SearchError, SearchRequest, SearchResult};
 use anyhow::Result;
 use query::{Explanation, Piece, Stop};
 
+use crate::console;
 use crate::context::{Context, Exit, Usage};
-use crate::talk;
 
 /// Length of the longest query that an error repeats.
 const SHOWN_BYTES_MAX: usize = 200;
@@ -59,25 +59,26 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     }
     let (offset, k, explain) = (args.offset, usize::from(args.k), args.explain);
     let topic = args.topic.as_deref();
-    let question = Question { text: &text, offset, k, topic, explain, stop };
+    let question = SearchRequest { text: &text, offset, k, topic, explain, stop };
     let results = engine.search(&question).map_err(|error| complain(error, &text))?;
     if context.json {
         context.print_json(&results)?;
     } else {
         let with_all = results.with_all.filter(|_| results.total > 0);
-        let with_all = with_all.map(|count| format!(", {} with all words", talk::thousands(count)));
-        let total = talk::count(results.total, "result");
-        talk::say(context.quiet, &format!("{total}{}", with_all.unwrap_or_default()));
+        let with_all =
+            with_all.map(|count| format!(", {} with all words", console::thousands(count)));
+        let total = console::count(results.total, "result");
+        console::say(context.quiet, &format!("{total}{}", with_all.unwrap_or_default()));
         if results.partial {
-            talk::say(context.quiet, &format!("{}.", ::search::stopped_after(time_ms_max)));
+            console::say(context.quiet, &format!("{}.", ::search::stopped_after(time_ms_max)));
         }
         for line in results.hint.iter().chain(&results.notes) {
-            talk::say(context.quiet, &talk::plain(line));
+            console::say(context.quiet, &console::plain(line));
         }
         if let Some(suggestion) = &results.suggestion {
-            let count = talk::count(suggestion.total, "result");
-            let said = format!("did you mean: {} ({count})", talk::plain(&suggestion.query));
-            talk::say(context.quiet, &said);
+            let count = console::count(suggestion.total, "result");
+            let said = format!("did you mean: {} ({count})", console::plain(&suggestion.query));
+            console::say(context.quiet, &said);
         }
         let mut out = std::io::stdout().lock();
         let bold = out.is_terminal() && std::env::var_os("NO_COLOR").is_none();
@@ -109,7 +110,7 @@ fn complete(engine: &Engine, text: &str, stop: &Stop, context: &Context) -> Resu
     } else {
         let mut out = std::io::stdout().lock();
         for completion in &found.completions {
-            writeln!(out, "{}", talk::plain(completion))?;
+            writeln!(out, "{}", console::plain(completion))?;
         }
     }
     Ok(if found.completions.is_empty() { Exit::NothingFound } else { Exit::Done })
@@ -122,13 +123,18 @@ fn complain(error: SearchError, query: &str) -> anyhow::Error {
     }
     let column = error.column().filter(|_| query.len() <= SHOWN_BYTES_MAX);
     let mark = column.map(|column| {
-        let clean = talk::plain(query);
+        let clean = console::plain(query);
         format!("\n  {clean}\n  {:1$}^", "", column.saturating_sub(1))
     });
     Usage(format!("{error}{}", mark.unwrap_or_default())).into()
 }
 
-fn print(out: &mut impl Write, place: usize, found: &Found, bold: bool) -> std::io::Result<()> {
+fn print(
+    out: &mut impl Write,
+    place: usize,
+    found: &SearchResult,
+    bold: bool,
+) -> std::io::Result<()> {
     writeln!(out, "{place}. {}", join(&found.title, bold))?;
     writeln!(out, "   {}", found.url)?;
     let snippet = join(&found.snippet, bold);
@@ -136,7 +142,7 @@ fn print(out: &mut impl Write, place: usize, found: &Found, bold: bool) -> std::
         writeln!(out, "   {}", snippet.replace('\n', " "))?;
     }
     if found.copies > 0 {
-        writeln!(out, "   and {}", talk::count(found.copies.into(), "near-identical page"))?;
+        writeln!(out, "   and {}", console::count(found.copies.into(), "near-identical page"))?;
     }
     if let Some(explanation) = &found.explanation {
         print_explanation(out, explanation, 1)?;
@@ -148,7 +154,7 @@ fn print(out: &mut impl Write, place: usize, found: &Found, bold: bool) -> std::
 fn join(pieces: &[Piece], bold: bool) -> String {
     let mut text = String::new();
     for piece in pieces {
-        let clean = talk::plain(&piece.text);
+        let clean = console::plain(&piece.text);
         if piece.highlighted && bold {
             text.push_str("\x1b[1m");
             text.push_str(&clean);

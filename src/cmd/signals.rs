@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::talk::{self, Fact};
+use crate::console::{self, Fact};
 
 /// The exit code of a command that a signal ended.
 const INTERRUPTED: i32 = 130;
@@ -35,10 +35,10 @@ impl Stop {
             signals.next().await;
             seen.requested.store(true, Ordering::SeqCst);
             if seen.at_once.load(Ordering::SeqCst) {
-                talk::last(&Fact::new("Stopped", "the next run continues from here"));
+                console::last(&Fact::new("Stopped", "the next run continues from here"));
                 std::process::exit(INTERRUPTED);
             }
-            talk::fact(
+            console::fact(
                 false,
                 &Fact::new("Stopping", "when open requests are done; Ctrl-C again stops now"),
             );

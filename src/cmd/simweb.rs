@@ -11,8 +11,8 @@ use anyhow::{Context as _, Result};
 use serde_json::json;
 
 use super::signals::{Signals, runtime};
+use crate::console;
 use crate::context::{Context, Exit};
-use crate::talk;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -123,8 +123,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
             writeln!(out, "{seed}")?;
         }
         drop(out);
-        let hosts = talk::count(server.web().hosts().len() as u64, "host");
-        let addresses = talk::count(args.addresses.into(), "address");
+        let hosts = console::count(server.web().hosts().len() as u64, "host");
+        let addresses = console::count(args.addresses.into(), "address");
         context.say("Ready", format!("{hosts} on {addresses}   Ctrl-C stops"));
     }
     runtime.block_on(signals.next());

@@ -9,17 +9,17 @@ use std::path::Path;
 
 use anyhow::Result;
 use archive::Archive;
-use collection::{Collection, Directory, Folding, Linking, PageTable, Vector, Writer};
-use crawl::{CrawlError, GoneFile, Recrawl, Report, Standing};
+use collection::{Clusters, Collection, Directory, LinkGraph, PageTable, Vector, Writer};
+use crawl::{CrawlError, CrawlStatus, MissingFile, Recrawl, Report};
 use index::{Index, IndexError};
-use jobs::Lag;
+use jobs::Staleness;
 use serde::Serialize;
 
 use super::crawl::summary::{facts, missing, waiting};
 use crate::config::Config;
+use crate::console::{self, Fact, count, thousands};
 use crate::context::{Context, Exit, command_line};
 use crate::pipeline::{extract_options, merged};
-use crate::talk::{self, Fact, count, thousands};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  crivello status --dir my-web --json")]
@@ -35,7 +35,7 @@ struct Status {
     /// The process that writes to the collection now.
     running: Option<Writer>,
     /// Whether the crawl is paused, begun with a list, or a recrawl is unfinished.
-    standing: Standing,
+    standing: CrawlStatus,
     /// The damage of the state of recrawls.
     recrawl_fault: Option<String>,
     /// The damage of the seeds, without which no crawl continues.
@@ -136,9 +136,9 @@ impl ArchiveStatus {
         let archive = Archive::open(&dir)?;
         let size = |file: &String| fs::metadata(dir.join(file)).map_or(0, |about| about.len());
         let (files, bytes) = (archive.files().len(), archive.files().iter().map(size).sum());
-        let lost: Vec<String> = match crawl::gone_files(&frontier, &archive) {
+        let lost: Vec<String> = match crawl::missing_files(&frontier, &archive) {
             Ok(gone) => {
-                gone.into_iter().filter(GoneFile::is_missed).map(|file| file.name).collect()
+                gone.into_iter().filter(MissingFile::is_missed).map(|file| file.name).collect()
             }
             // Without the right to update CDXJ files it is unknown which URLs are in no other file.
             Err(_) => crawl::lost_files(&frontier, &archive)?.into_iter().collect(),
@@ -165,9 +165,11 @@ impl IndexStatus {
 }
 
 /// The state of the crawl, or the damage of its file.
-fn standing(collection: &Collection) -> Result<(Standing, Option<String>)> {
-    Ok(match Standing::read(&collection.frontier_dir()) {
-        Err(fault @ CrawlError::Recrawl { .. }) => (Standing::default(), Some(fault.to_string())),
+fn standing(collection: &Collection) -> Result<(CrawlStatus, Option<String>)> {
+    Ok(match CrawlStatus::read(&collection.frontier_dir()) {
+        Err(fault @ CrawlError::Recrawl { .. }) => {
+            (CrawlStatus::default(), Some(fault.to_string()))
+        }
         standing => (standing?, None),
     })
 }
@@ -181,7 +183,7 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
     let mut pages_lag = None;
     status.archive = ArchiveStatus::of(collection)?;
     if collection.archive_dir().is_dir() || !status.archive.gone.is_empty() {
-        pages_lag = jobs::extract_lag(collection, &extract_options(&config.crawl))?;
+        pages_lag = jobs::extract_staleness(collection, &extract_options(&config.crawl))?;
     }
     match crawl::read_report(&collection.frontier_dir()) {
         Err(fault @ CrawlError::Report { .. }) => status.crawl_fault = Some(fault.to_string()),
@@ -191,7 +193,7 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
     let directory = table.as_ref().map(PageTable::directory);
     status.pages = directory.map(PagesStatus::of);
     let mut rank_lag = Some("there are no ranks yet");
-    if let Some(linking) = Linking::open(collection)? {
+    if let Some(linking) = LinkGraph::open(collection)? {
         let graph = &linking.graph;
         let ranked = collection.ranks_file().is_file();
         let same = directory.is_some_and(|directory| directory.id() == linking.source);
@@ -204,19 +206,19 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
         status.graph = Some(GraphStatus { nodes, arcs, bits_per_arc, ranked });
     }
     let folding = match directory {
-        Some(directory) => Folding::open(collection, directory)?,
+        Some(directory) => Clusters::open(collection, directory)?,
         None => None,
     };
     status.duplicates = folding.as_ref().map(|folding| {
         let (clusters, folded) = folding.counts();
         DuplicatesStatus { clusters, folded }
     });
-    let mut index_lag = Some("there is no index yet".to_owned());
+    let mut index_staleness = Some("there is no index yet".to_owned());
     match Index::open(&collection.index_dir()) {
         // A first build that was killed has left its folder.
         Err(IndexError::NotAnIndex { .. }) => {}
         // The other stages are still reported.
-        Err(error @ IndexError::Version { .. }) => index_lag = Some(error.to_string()),
+        Err(error @ IndexError::Version { .. }) => index_staleness = Some(error.to_string()),
         index => {
             let index = index?;
             let lag = match (pages_lag, directory.zip(folding.as_ref())) {
@@ -224,9 +226,9 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
                 (None, Some((directory, folding))) => {
                     lag_behind(&index, directory, folding, collection, config)?
                 }
-                (None, None) => Some(Lag::Duplicates),
+                (None, None) => Some(Staleness::Duplicates),
             };
-            index_lag = lag.map(|lag| lag.to_string());
+            index_staleness = lag.map(|lag| lag.to_string());
             status.index = Some(IndexStatus::of(&index, collection));
         }
     }
@@ -238,7 +240,7 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
         Some(("crawl", "the archive is empty".to_owned()))
     } else {
         let of_rank = rank_lag.map(|lag| ("rank", lag.to_owned()));
-        index_lag.map(|lag| ("index", lag)).or(of_rank)
+        index_staleness.map(|lag| ("index", lag)).or(of_rank)
     };
     status.behind.extend(lag.as_ref().map(|(command, _)| *command));
     status.why_behind = lag.map(|(_, lag)| lag);
@@ -249,14 +251,14 @@ fn look(collection: &Collection, config: &Config) -> Result<Status> {
 fn lag_behind(
     index: &Index,
     directory: &Directory,
-    folding: &Folding,
+    folding: &Clusters,
     collection: &Collection,
     config: &Config,
-) -> Result<Option<Lag>> {
+) -> Result<Option<Staleness>> {
     if !jobs::is_folded(folding, collection, directory, &config.dedup)? {
-        return Ok(Some(Lag::Duplicates));
+        return Ok(Some(Staleness::Duplicates));
     }
-    Ok(jobs::index_lag(index, directory, folding, &config.index, &config.analysis))
+    Ok(jobs::index_staleness(index, directory, folding, &config.index, &config.analysis))
 }
 
 fn folder_bytes(dir: &Path) -> u64 {
@@ -294,20 +296,21 @@ fn most_frequent(reasons: &BTreeMap<String, u64>) -> String {
     let shown = sorted.iter().take(REASONS_SHOWN_MAX);
     let mut shown: Vec<String> = shown.map(|(what, times)| text(what, *times)).collect();
     shown.extend((rest > 0).then(|| text("others", rest)));
-    talk::plain(&shown.join(", "))
+    console::plain(&shown.join(", "))
 }
 
 fn archive_facts(archive: &ArchiveStatus) -> Vec<Fact> {
     let files = count(archive.files as u64, "file");
-    let mut facts = vec![Fact::new("Archive", format!("{files}, {}", talk::bytes(archive.bytes)))];
-    for files in talk::lost_files(&archive.gone, &archive.shortened) {
-        facts.push(Fact::new("Missing", format!("{files}; {}", talk::SEE_DOCTOR)));
+    let mut facts =
+        vec![Fact::new("Archive", format!("{files}, {}", console::bytes(archive.bytes)))];
+    for files in console::lost_files(&archive.gone, &archive.shortened) {
+        facts.push(Fact::new("Missing", format!("{files}; {}", console::SEE_DOCTOR)));
     }
     facts
 }
 
 /// Facts about the state of the crawl.
-fn standing_facts(standing: &Standing, collection: &Collection) -> Vec<Fact> {
+fn standing_facts(standing: &CrawlStatus, collection: &Collection) -> Vec<Fact> {
     let crawl = command_line(collection, "crawl");
     let mut facts = Vec::new();
     if standing.paused {
@@ -351,7 +354,7 @@ fn pages_facts(pages: &PagesStatus) -> Vec<Fact> {
 }
 
 fn index_facts(index: &IndexStatus) -> Vec<Fact> {
-    let (documents, bytes) = (count(index.documents, "document"), talk::bytes(index.bytes));
+    let (documents, bytes) = (count(index.documents, "document"), console::bytes(index.bytes));
     let imported = if index.imported { "; imported, without positions" } else { "" };
     let mut facts = vec![
         Fact::new("Index", format!("{documents}, {bytes}{imported}")),
@@ -374,7 +377,7 @@ fn print(status: &Status, collection: &Collection, context: &Context) -> Result<
         ("Seeds", &status.seeds_fault),
         ("Crawl", &status.crawl_fault),
     ] {
-        facts.extend(fault.as_ref().map(|fault| Fact::new(label, talk::plain(fault))));
+        facts.extend(fault.as_ref().map(|fault| Fact::new(label, console::plain(fault))));
     }
     let crawl = command_line(collection, "crawl");
     facts.extend(status.crawl.iter().flat_map(|report| crawl_facts(report, &crawl)));

@@ -17,9 +17,9 @@ use super::sample::{options, port_of};
 use super::serve::{listen, serve};
 use super::signals::{Stop, runtime};
 use crate::config::{Config, TEMPLATE, write_private};
+use crate::console;
 use crate::context::{Context, Exit, Usage};
 use crate::pipeline::Pipeline;
-use crate::talk;
 
 /// The folder of the collection without `--dir`.
 const DIR: &str = "crivello-data";
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let begun = crawl::read_seeds(&collection.frontier_dir())?;
     let (sample, seeds) = choose(args, &collection, &begun, &mut config)?;
     if sample.is_some() {
-        talk::say(context.quiet, "This is the built-in sample web. Its faults are on purpose.");
+        console::say(context.quiet, "This is the built-in sample web. Its faults are on purpose.");
     }
     let stop = Stop::catch(&runtime)?;
     // An imported collection has no seeds, so there is nothing to crawl.

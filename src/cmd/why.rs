@@ -6,12 +6,12 @@
 //! | module | subject |
 //! |---|---|
 //! | `captures.rs` | visits |
-//! | `bar.rs` | reasons why no crawl fetches a URL |
+//! | `blockers.rs` | reasons why no crawl fetches a URL |
 //! | `found.rs` | pages and sitemaps that name it |
 //! | `robots.rs` | robots.txt |
 //! | `limit.rs` | limits that dropped it |
-//! | `last.rs` | settings of the last crawl |
-//! | `cut.rs` | parts of a page that are not read |
+//! | `waiting.rs` | settings of the last crawl |
+//! | `truncation.rs` | parts of a page that are not read |
 //! | `sitemap.rs` | names as a sitemap |
 //! | `print.rs` | text output |
 //!
@@ -19,35 +19,35 @@
 //! seen, refused, given up, left to another agent, forbidden, not followed, dropped. If none of these applies: host set
 //! aside or unreachable, failed, waiting. `http` and `https` are two URLs. `normalise` applies first.
 
-mod bar;
+mod blockers;
 mod captures;
-mod cut;
 mod found;
-mod last;
 mod limit;
 mod print;
 mod robots;
 mod sitemap;
+mod truncation;
+mod waiting;
 
 use anyhow::Result;
 use archive::Archive;
-use collection::{Collection, Folding, PageTable, Writer};
+use collection::{Clusters, Collection, PageTable, Writer};
 use crawl::{
-    AsideHost, Clock as _, Mention, Normalisation, Purpose, Report, Rules, Standing, SystemClock,
-    Told,
+    AsideHost, Clock as _, CrawlStatus, Normalisation, Purpose, Reference, Report, Rules,
+    SystemClock, VisitRecord,
 };
 use index::{Index, IndexError};
 use page::Url;
 use serde::Serialize;
 
 use super::crawl::aside_fate;
-use super::question::{URL_BYTES_MAX, read_url};
+use super::url_arg::{URL_BYTES_MAX, read_url};
 use crate::config::Config;
+use crate::console;
 use crate::context::{Context, Exit};
-use crate::talk;
 
-pub(crate) use bar::KnownBars;
-use bar::{Bar, Bars};
+pub(crate) use blockers::KnownBlockers;
+use blockers::{Blocker, Blockers};
 use captures::{Capture, Next};
 use found::Found;
 use limit::Limits;
@@ -102,7 +102,7 @@ struct Why {
     gone: Vec<Gone>,
     /// Why no crawl fetches it. Computed only if there is no valid answer.
     #[serde(skip)]
-    bar: Option<Bar>,
+    bar: Option<Blocker>,
     /// Which crawl fetches it again: after a failure or a loss, or in an unfinished recrawl.
     #[serde(skip)]
     next: Option<Next>,
@@ -211,7 +211,7 @@ impl Why {
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let collection = context.collection()?;
     let mut config = context.config(&collection)?;
-    config.crawl.follow &= !Standing::read(&collection.frontier_dir())?.list;
+    config.crawl.follow &= !CrawlStatus::read(&collection.frontier_dir())?.list;
     let asked = read_url(&args.url)?;
     let archive = Archive::open(&collection.archive_dir())?;
     let report = crawl::known_report(&collection.frontier_dir())?;
@@ -234,16 +234,17 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
         let frontier = &collection.frontier_dir();
         let limits = Limits { archive: &archive, frontier, report: &report, config: &config.crawl };
         let far = limits.too_far(&url, &why.found_on)?;
-        why.far = far.or_else(|| last::too_far(&why, &config));
+        why.far = far.or_else(|| waiting::too_far(&why, &config));
     }
     let (collection, archive) = (&collection, &archive);
-    let bars = Bars { why: &why, url: &url, collection, archive, report: &report, config: &config };
+    let bars =
+        Blockers { why: &why, url: &url, collection, archive, report: &report, config: &config };
     let (bar, next) = (barring(&bars)?, next(&bars)?);
     (why.bar, why.next) = (bar, next);
     let unknown = why.is_unseen() && why.standing.is_none();
     why.verdict = match verdict(&why, &config) {
         Some(verdict) => verdict,
-        None => last::verdict(&why, &url, collection, archive, &report, &config)?,
+        None => waiting::verdict(&why, &url, collection, archive, &report, &config)?,
     };
     if let Some(visited) = &why.visited_as {
         let rules = why.normalised_by.join(", ");
@@ -269,7 +270,7 @@ fn visited(
     if visited == *asked || !asked.has_host() || !captures::lines(archive, asked)?.is_empty() {
         return Ok(asked.clone());
     }
-    let insists = |how: Mention| how.is_of_sitemap() || how == Mention::Redirect;
+    let insists = |how: Reference| how.is_of_sitemap() || how == Reference::Redirect;
     let found = found::found_on(asked, collection, config)?;
     let is_kept = found.iter().any(|found| insists(found.how));
     Ok(if is_kept { asked.clone() } else { visited })
@@ -285,14 +286,14 @@ fn ask_archive(
 ) -> Result<()> {
     let frontier = &collection.frontier_dir();
     why.captures = captures::read(archive, frontier, url, config.crawl.agent_name())?;
-    let gone = crawl::gone_captures(frontier, archive, url.as_str())?;
+    let gone = crawl::missing_captures(frontier, archive, url.as_str())?;
     why.gone = gone
         .into_iter()
         .map(|line| {
             let (is_answer, file) = (crawl::is_answer(&line), line.location.file);
             let (date_s, date_us, status) = (line.date_s, line.date_us, line.status);
             let (shortened, fate) =
-                (archive.files().contains(&file), crawl::fate_of_file(archive, &file));
+                (archive.files().contains(&file), crawl::describe_loss(archive, &file));
             Gone { date_s, status, file, date_us, is_answer, shortened, fate }
         })
         .collect();
@@ -322,7 +323,7 @@ fn ask_rules(why: &mut Why, url: &Url, collection: &Collection, config: &Config)
         return Ok(());
     }
     why.refused = why.refusal(url, &Rules::new(&config.crawl, &seeds)?);
-    why.agent = bar::other_agent(url, &config.crawl);
+    why.agent = blockers::other_agent(url, &config.crawl);
     Ok(())
 }
 
@@ -347,7 +348,7 @@ fn ask_sitemaps(
 }
 
 /// Returns why no crawl fetches it, if there is no valid answer.
-fn barring(bars: &Bars<'_>) -> Result<Option<Bar>> {
+fn barring(bars: &Blockers<'_>) -> Result<Option<Blocker>> {
     let why = bars.why;
     if captures::has_standing(&why.captures) || why.is_unseen() {
         return Ok(None);
@@ -356,14 +357,14 @@ fn barring(bars: &Bars<'_>) -> Result<Option<Bar>> {
 }
 
 /// Returns which crawl fetches it again: after a failed visit, if the archive lost it, or in an unfinished recrawl.
-fn next(bars: &Bars<'_>) -> Result<Option<Next>> {
-    let Bars { why, url, collection, archive, config, .. } = *bars;
-    let nobody = |bar: Bar| Next::Nobody(bar.reason());
+fn next(bars: &Blockers<'_>) -> Result<Option<Next>> {
+    let Blockers { why, url, collection, archive, config, .. } = *bars;
+    let nobody = |bar: Blocker| Next::Nobody(bar.reason());
     let retries = config.crawl.retries;
     let gap = captures::gap(&why.captures);
     let is_asked = || {
         let frontier = collection.frontier_dir();
-        crawl::recrawl_asks(archive, &frontier, &config.crawl, url.as_str())
+        crawl::is_recrawl_pending(archive, &frontier, &config.crawl, url.as_str())
     };
     if is_robots(url) && (gap.is_some() || why.lost().is_some()) {
         return Ok(Some(Next::Robots));
@@ -403,7 +404,7 @@ fn next(bars: &Bars<'_>) -> Result<Option<Next>> {
     let is_open = is_asked()? && bars.known(true)?.is_none();
     Ok(Some(match bar {
         _ if is_open => Next::Open,
-        Bar::Unfollowed(_) if why.lost().is_some() && why.found_on.is_empty() => Next::IfFound,
+        Blocker::Unfollowed(_) if why.lost().is_some() && why.found_on.is_empty() => Next::IfFound,
         bar => nobody(bar),
     }))
 }
@@ -423,7 +424,8 @@ fn ask_report(why: &mut Why, url: &Url, report: &Report) {
 
 /// Adds the end of the wait that its host requested.
 fn ask_host(why: &mut Why, url: &Url, collection: &Collection, archive: &Archive) -> Result<()> {
-    let by_host = Told::host_not_before_s(archive, &collection.frontier_dir(), url.as_str())?;
+    let by_host =
+        VisitRecord::host_not_before_s(archive, &collection.frontier_dir(), url.as_str())?;
     // A running crawl may have fetched other pages of the host since; this page still waits.
     let by_page = captures::not_before_s(&why.captures).filter(|_| why.is_crawling());
     let now_s = SystemClock::new().unix_s();
@@ -445,7 +447,7 @@ fn ask_pages(why: &mut Why, url: &Url, collection: &Collection) -> Result<()> {
     if let Some(place) = directory.find(url.as_str()) {
         let noindex = if entries[place].noindex { " with noindex" } else { "" };
         why.standing = Some(format!("a page{noindex}"));
-        if let Some(folding) = Folding::open(collection, directory)? {
+        if let Some(folding) = Clusters::open(collection, directory)? {
             let head = folding.representative(place).filter(|&head| head != place);
             why.folded_behind = head.map(|head| entries[head].url.clone());
             why.similarity = match head {
@@ -477,19 +479,20 @@ fn verdict(why: &Why, config: &Config) -> Option<String> {
     if why.is_unseen() {
         return Some("never seen: not fetched, and no fetched page or sitemap names it".to_owned());
     }
-    if let Some(refused @ Bar::Refused(_)) = &why.bar {
+    if let Some(refused @ Blocker::Refused(_)) = &why.bar {
         return Some(refused.verdict());
     }
     let failed = captures::failed(&why.captures, retries);
     if let Some(failed) = failed.as_ref().filter(|failed| failed.is_final) {
-        let failures = talk::count(failed.tries, "failure");
+        let failures = console::count(failed.tries, "failure");
         let next = why.next.as_ref().map(|next| format!("; {}", next.told(why.not_before_s)));
         let next = next.unwrap_or_default();
         return Some(format!("given up after {failures}, the last: {}{next}", failed.last));
     }
     // A failed visit is the verdict, unless its whole host is barred. Other bars are in `next`.
     let is_tried = failed.is_some();
-    let is_told = |bar: &&Bar| !is_tried || matches!(bar, Bar::Agent(_) | Bar::Forbidden(_));
+    let is_told =
+        |bar: &&Blocker| !is_tried || matches!(bar, Blocker::Agent(_) | Blocker::Forbidden(_));
     if let Some(bar) = why.bar.as_ref().filter(is_told) {
         return Some(bar.verdict());
     }
@@ -508,7 +511,8 @@ fn verdict(why: &Why, config: &Config) -> Option<String> {
         }
     }
     let failed = failed?;
-    let (times, next) = (talk::count(failed.tries, "time"), why.next.clone().unwrap_or_default());
+    let (times, next) =
+        (console::count(failed.tries, "time"), why.next.clone().unwrap_or_default());
     Some(format!("failed {times}, the last: {}; {}", failed.last, next.told(why.not_before_s)))
 }
 
@@ -524,7 +528,7 @@ fn lost(why: &Why, retries: u8) -> Option<String> {
         _ if vain.is_some() => vain.map(|vain| format!("after that, {vain}"))?,
         None => Next::Crawl.asked(why.not_before_s),
         // The links to it may be lost as well, and a crawl may find them again.
-        Some(Bar::Unfollowed(_)) if why.found_on.is_empty() => Next::IfFound.asked(None),
+        Some(Blocker::Unfollowed(_)) if why.found_on.is_empty() => Next::IfFound.asked(None),
         Some(bar) => Next::Nobody(bar.reason()).asked(None),
     };
     Some(format!("{what}; {next}"))

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
+use crate::link_targets::serve;
 use crate::sandbox::{Ran, Sandbox};
-use crate::spelling::serve;
 
 /// A collection `web` of pages on loopback, crawled from `/`; their root.
 fn crawled(sandbox: &Sandbox, pages: &'static [(&'static str, &'static str)]) -> String {

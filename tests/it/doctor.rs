@@ -6,8 +6,8 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use crate::fates::{HTML, Pages, crawl, page};
 use crate::sandbox::{Sandbox, files_below, small_web};
+use crate::why_servers::{HTML, Pages, crawl, page};
 
 const PARTS: [&str; 8] =
     ["configuration", "archive", "cdx", "frontier", "pages", "graph", "duplicates", "index"];

@@ -3,8 +3,8 @@
 use serde_json::Value;
 use simweb::{Kind, Server};
 
+use super::link_targets::serve;
 use super::sandbox::{Sandbox, get, small_web, truth};
-use super::spelling::serve;
 
 /// Returns the answer about a URL, whatever the exit code.
 fn why(sandbox: &Sandbox, url: &str) -> Value {

@@ -162,7 +162,7 @@ impl Archive {
 
     /// The captures of a URL that [files have lost](Archive::gone), oldest first. CDXJ files that are damaged or
     /// cannot be read are skipped.
-    pub fn gone_captures(&self, url: &str) -> Result<Vec<CdxLine>, ArchiveError> {
+    pub fn missing_captures(&self, url: &str) -> Result<Vec<CdxLine>, ArchiveError> {
         let key = surt(url);
         let starts = [format!("{key} "), format!("{}{key} ", cdx::LOST)];
         let mut found = Vec::new();

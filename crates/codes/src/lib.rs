@@ -11,9 +11,9 @@
 //!   with exceptions; [`unary_block`], gaps of a set as a bit set; [`rans`], asymmetric numeral systems; [`rice`],
 //!   Golomb with powers of two from the context; [`fixed`], numbers of one width up to 64 bits;
 //! - [`prefix_code()`], a code with given lengths;
-//! - [`symbols`], compression of byte strings by a table of frequent substrings;
+//! - [`fsst`], compression of byte strings by a table of frequent substrings;
 //! - [`function`], static functions from byte strings to numbers that do not store the strings;
-//! - [`lanes`], inner loops over blocks of numbers, [`bits_of`], bit sets of numbers, and [`classes`], inner loops
+//! - [`lanes`], inner loops over blocks of numbers, [`bit_set`], bit sets of numbers, and [`byte_classes`], inner loops
 //!   over text;
 //! - [`Histogram`] and [`Survey`]: the size of given numbers under each code.
 //!
@@ -51,15 +51,15 @@
 //! assert_eq!(input.position(), 5);
 //! ```
 
+pub mod bit_set;
 mod bits;
-pub mod bits_of;
-pub mod classes;
+pub mod byte_classes;
 pub mod columns;
 mod delta;
 pub mod fixed;
+pub mod fsst;
 pub mod function;
 mod gamma;
-pub mod gaps;
 mod golomb;
 mod histogram;
 pub mod lanes;
@@ -68,13 +68,13 @@ pub mod packed;
 pub mod pfor;
 pub mod prefetch;
 mod prefix_code;
+pub mod prefix_sums;
 pub mod prefix_vbyte;
 pub mod rans;
 mod reader;
 pub mod reduced_binary;
 pub mod rice;
 mod survey;
-pub mod symbols;
 mod unary;
 pub mod unary_block;
 pub mod vbyte;

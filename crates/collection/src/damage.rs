@@ -15,7 +15,7 @@ use crate::pages::{Directory, Part, Parts};
 use crate::ranks::{
     document_ranks, document_vectors, imported_vectors, node_vectors, read_imported, read_origin,
 };
-use crate::{Collection, CollectionError, Folding, Linking, disk};
+use crate::{Clusters, Collection, CollectionError, LinkGraph, disk};
 
 /// Reads the page table, the clusters, the link graph and the ranks, and removes each damaged file, so that its stage
 /// builds it again. Returns the damage found.
@@ -27,12 +27,12 @@ pub fn discard_damaged(collection: &Collection) -> Result<Vec<CollectionError>, 
         discard(&mut found, Part::open(&path).and_then(|mut part| part.verify()))?;
     }
     discard(&mut found, Directory::read(&dir.join("directory")))?;
-    discard(&mut found, Folding::open(collection, &Directory::default()))?;
+    discard(&mut found, Clusters::open(collection, &Directory::default()))?;
     let before = found.len();
-    discard(&mut found, Linking::open(collection))?;
+    discard(&mut found, LinkGraph::open(collection))?;
     if found.len() > before {
         // The stage builds a graph again that has no source.
-        Linking::remove_source(collection)?;
+        LinkGraph::remove_source(collection)?;
     }
     for vector in node_vectors(collection)? {
         let values = graph::read_ranks(&collection.rank_file(&vector));

@@ -1,7 +1,7 @@
 //! A collection: one folder that holds everything from the configuration to the index.
 //!
 //! What lives here: the layout of the folder ([`Collection`]), its lock, and the files that the stages write and others
-//! read: the page table ([`PageTable`]), the clusters of near-duplicates ([`Folding`]), the link graph ([`Linking`]) and
+//! read: the page table ([`PageTable`]), the clusters of near-duplicates ([`Clusters`]), the link graph ([`LinkGraph`]) and
 //! the ranks ([`Vector`]). What does not: how the stages make them (crate `jobs`), and the formats of the archive, the
 //! graph and the index, which have crates of their own.
 //!
@@ -9,12 +9,12 @@
 //! is whole: the old one, the new one, or absent.
 #![forbid(unsafe_code)]
 
+mod clusters;
 mod damage;
 mod disk;
 mod error;
-mod folding;
 mod layout;
-mod linking;
+mod link_graph;
 mod pages;
 mod ranks;
 mod source;
@@ -22,15 +22,15 @@ mod vector;
 mod verify;
 mod writer;
 
+pub use clusters::Clusters;
 pub use damage::{discard_damaged, set_aside_damaged_ranks};
 pub use disk::made_again;
 pub use error::CollectionError;
-pub use folding::Folding;
 pub use layout::{Collection, Lock};
-pub use linking::Linking;
+pub use link_graph::LinkGraph;
 pub use pages::{
-    Directory, Entry, Fate, OutLink, PART_COUNT_MAX, PagePointer, PageRow, PageTable, Part,
-    PartName, PartWriter, Parts, files_read, write_directory,
+    CaptureOutcome, Directory, Entry, OutLink, PART_COUNT_MAX, PagePointer, PageRow, PageTable,
+    Part, PartName, PartWriter, Parts, files_read, write_directory,
 };
 pub use ranks::{
     Origin, document_ranks, document_vectors, imported_vectors, is_stale, node_ranks, node_vectors,

@@ -31,7 +31,7 @@ use crate::rules::Rules;
 use crate::sitemap::{self, Sitemap};
 
 use head::answered;
-pub use head::{Purpose, is_passing, leaves_standing};
+pub use head::{Purpose, is_temporary, keeps_previous};
 pub(crate) use head::{is_from_answer, is_redirect, retry_after_ms};
 pub use urls::URLS_BYTES_MAX;
 pub(crate) use urls::{SITEMAP_BROKEN, SITEMAP_CUT};

@@ -1,7 +1,7 @@
 //! A run: the coordinating thread between the frontier, the fetchers and the parsers.
 //!
 //! What lives here: [`run`], from the lock to the report. `engine/stages.rs` starts the other stages,
-//! `engine/teller.rs` reports to the watcher, `engine/pause.rs` looks for the pause file. The coordinator hands
+//! `engine/progress.rs` reports to the watcher, `engine/pause.rs` looks for the pause file. The coordinator hands
 //! visits of the frontier to the fetchers, which are tasks on its own thread that wait for the network. The
 //! answers go to the parsers (`parser.rs`), which are threads, and their results come back to the coordinator.
 //! What does not: any decision about a page; the frontier makes those.
@@ -13,8 +13,8 @@
 //! others down. When [`run`] returns, its threads have ended and everything they archived is synced to disk.
 
 mod pause;
+mod progress;
 mod stages;
-mod teller;
 
 use std::fs::{self, File, TryLockError};
 use std::path::PathBuf;
@@ -54,8 +54,8 @@ use crate::standing::PAUSE;
 use crate::untold::Untold;
 
 use pause::Pause;
+use progress::Progress;
 use stages::{Stages, spawn, store};
-use teller::Teller;
 
 /// The interval at which the watcher is called and the stop flag is checked.
 const WATCH_MS: u64 = 200;
@@ -111,8 +111,8 @@ pub fn run(
     inbox.dropped.iter().for_each(|(limit, urls)| frontier.drop_urls(limit, *urls));
     let first = first_urls(&given, &seeds, &inbox, &config);
     let pause = Pause::new(dirs.frontier.join(PAUSE));
-    let mut teller = Teller::new(Arc::clone(&clock), watch, started_ms, pause);
-    let tick = &mut |frontier: &Frontier| teller.tell(frontier);
+    let mut progress = Progress::new(Arc::clone(&clock), watch, started_ms, pause);
+    let tick = &mut |frontier: &Frontier| progress.report(frontier);
     let replay_clock = Arc::clone(&clock);
     let replay = Replay {
         dirs,
@@ -136,8 +136,8 @@ pub fn run(
         frontier.begin_recrawl();
     }
     let asked = AskedFile::new(&dirs.frontier);
-    let mut coordinator = Coordinator { frontier, clock, stop, teller, asked, fetchers: 0 };
-    coordinator.teller.tell(&coordinator.frontier);
+    let mut coordinator = Coordinator { frontier, clock, stop, progress, asked, fetchers: 0 };
+    coordinator.progress.report(&coordinator.frontier);
     while !stop.load(Ordering::Relaxed) {
         coordinator.crawl(dirs, &config, &answers, &logs, replayed.known.clone())?;
         let is_ended = coordinator.is_ended();
@@ -154,8 +154,8 @@ pub fn run(
         replay.close_recrawls(&coordinator.frontier, &replayed)?;
     }
     replay.count_held(&mut coordinator.frontier)?;
-    coordinator.teller.told_ms = None;
-    coordinator.teller.tell(&coordinator.frontier);
+    coordinator.progress.told_ms = None;
+    coordinator.progress.report(&coordinator.frontier);
     let open = Epochs::read(&dirs.frontier)?;
     replay.halt.read_on(|| replay.count_missing(&mut replayed, &mut coordinator.frontier))?;
     tell(dirs, coordinator.report(&replayed, &inbox, &open, started_ms))
@@ -219,7 +219,7 @@ struct Coordinator<'a> {
     frontier: Frontier,
     clock: Arc<dyn Clock>,
     stop: &'a AtomicBool,
-    teller: Teller<'a>,
+    progress: Progress<'a>,
     asked: AskedFile,
     /// Maximum number of visits under way.
     fetchers: usize,
@@ -322,7 +322,7 @@ impl Coordinator<'_> {
                     return Ok(());
                 }
             }
-            let is_held = ended_ms.is_some() || self.teller.pause.look(now_ms);
+            let is_held = ended_ms.is_some() || self.progress.pause.look(now_ms);
             while !is_held && under_way < visits_max {
                 let now_ms = self.clock.now_ms();
                 let Some(visit) = self.frontier.next(now_ms, self.clock.unix_s())? else { break };
@@ -335,7 +335,7 @@ impl Coordinator<'_> {
             if under_way == 0 && !is_held && self.frontier.is_done() {
                 return Ok(());
             }
-            self.teller.tell(&self.frontier);
+            self.progress.report(&self.frontier);
             let is_full = under_way >= visits_max;
             let wake_ms = self.frontier.next_ms().filter(|_| !is_full && !is_held);
             let wait_ms = wake_ms.unwrap_or(u64::MAX).saturating_sub(now_ms).clamp(1, WATCH_MS);
@@ -396,7 +396,7 @@ impl Coordinator<'_> {
             recrawled: replayed.known.is_some(),
             recrawl_waits_s: replayed.alone.as_ref().and_then(|alone| open.beside_s(alone)),
             recrawl_unbegun: replayed.unbegun.map(str::to_owned),
-            paused_ms: self.teller.pause.total_ms(now_ms),
+            paused_ms: self.progress.pause.total_ms(now_ms),
             fetchers: self.fetchers as u64,
             finished_s,
             elapsed_ms: now_ms.saturating_sub(started_ms),

@@ -1,7 +1,7 @@
 //! What went with archive files that are gone, or that have become shorter.
 //!
 //! What lives here: the captures that such files had, by the CDXJ files that are left of them, and by the logs of visits,
-//! until the next crawl makes these anew; and [`GoneFile`], what of that the archive has in no other file. What does not: the
+//! until the next crawl makes these anew; and [`MissingFile`], what of that the archive has in no other file. What does not: the
 //! pages of which only is left that a visit found them as before (`gaps.rs`), and asking again (`replay.rs`).
 //!
 //! **Invariant.** A URL is told as lost with a file only if no capture that is left is of the same or a later answer.
@@ -11,7 +11,7 @@ use std::path::Path;
 
 use archive::{Archive, ArchiveError, CdxLine, Location, surt};
 
-use crate::answer::{Purpose, leaves_standing};
+use crate::answer::{Purpose, keeps_previous};
 use crate::checkpoint::{Settled, each_logged, each_lost, lost_files};
 use crate::clock::Moment;
 use crate::error::CrawlError;
@@ -23,7 +23,7 @@ const FIELDS: &str = "application/warc-fields";
 
 /// An archive file that is gone, or has become shorter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GoneFile {
+pub struct MissingFile {
     /// Its name.
     pub name: String,
     /// Whether it is there, and shorter than it was.
@@ -40,7 +40,7 @@ pub struct GoneFile {
     pub bodies: Vec<String>,
 }
 
-impl GoneFile {
+impl MissingFile {
     /// Whether something is missed for want of it, or nobody knows.
     pub fn is_missed(&self) -> bool {
         let lost = [&self.only, &self.newest, &self.bodies];
@@ -50,7 +50,7 @@ impl GoneFile {
 
 /// Whether a capture has an answer of its own that tells what its URL is.
 pub fn is_answer(line: &CdxLine) -> bool {
-    let tells = |status| !leaves_standing(Purpose::Page, status);
+    let tells = |status| !keeps_previous(Purpose::Page, status);
     !line.is_revisit() && line.mime != FIELDS && line.status.is_none_or(tells)
 }
 
@@ -61,12 +61,12 @@ pub fn fate(archive: &Archive, name: &str) -> &'static str {
 }
 
 /// The captures of a URL that went with archive files, oldest first.
-pub fn gone_captures(
+pub fn missing_captures(
     frontier: &Path,
     archive: &Archive,
     url: &str,
 ) -> Result<Vec<CdxLine>, CrawlError> {
-    let mut found = archive.gone_captures(url)?;
+    let mut found = archive.missing_captures(url)?;
     for name in lost_files(frontier, archive)? {
         each_lost(frontier, archive, &name, &mut |settled| {
             found.extend((settled.url == url).then(|| line_of(&name, settled)));
@@ -112,9 +112,9 @@ pub fn unreadable_captures(
 
 /// The archive files that are gone or have become shorter, with what the archive misses for want of each, in the order of
 /// their names.
-pub fn gone_files(frontier: &Path, archive: &Archive) -> Result<Vec<GoneFile>, CrawlError> {
+pub fn missing_files(frontier: &Path, archive: &Archive) -> Result<Vec<MissingFile>, CrawlError> {
     let names = lost_files(frontier, archive)?;
-    let mut files: Vec<GoneFile> = Vec::new();
+    let mut files: Vec<MissingFile> = Vec::new();
     let mut known: BTreeMap<String, Known> = BTreeMap::new();
     for (place, name) in names.into_iter().enumerate() {
         let mut is_known = false;
@@ -131,7 +131,7 @@ pub fn gone_files(frontier: &Path, archive: &Archive) -> Result<Vec<GoneFile>, C
         each_lost(frontier, archive, &name, &mut |settled| take(line_of(&name, settled)))?;
         archive.each_gone(&name, &mut take)?;
         let is_shorter = archive.files().contains(&name);
-        files.push(GoneFile { name, is_shorter, is_known, ..GoneFile::default() });
+        files.push(MissingFile { name, is_shorter, is_known, ..MissingFile::default() });
     }
     if known.is_empty() {
         return Ok(files);

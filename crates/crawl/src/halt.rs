@@ -1,7 +1,7 @@
 //! When a run leaves off reading what earlier ones archived.
 //!
 //! What lives here: [`Halt`], which is called when the run is stopped, and when its time is over as long as that
-//! counts. What does not: the limits of a run that is under way (`frontier/hosts/turn.rs`).
+//! counts. What does not: the limits of a run that is under way (`frontier/hosts/schedule.rs`).
 //!
 //! **Invariant.** Once it was called it stays so, and whoever asks later knows whether anything was left unread; what is
 //! [read on](Halt::read_on) hears nothing of it.

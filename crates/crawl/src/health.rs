@@ -8,7 +8,7 @@
 //! **Invariant.** A page counts once, however often it fails, and a good answer resets the count. The failures
 //! between two good answers are a spell; spells are numbered from 1.
 
-use crate::order::{Repute, Waiting};
+use crate::order::{Blame, Waiting};
 
 /// The failures of a host since its last good answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Health {
         self.failures = self.failures.saturating_add(u32::from(page.spell == 0));
         self.is_failing = true;
         if page.spell != self.spell() {
-            let is_unclear = page.repute == Repute::Unclear && !self.has_answered;
+            let is_unclear = page.blame == Blame::Unclear && !self.has_answered;
             let attempts_before = if is_unclear { 0 } else { page.attempts };
             (page.spell, page.attempts_before) = (self.spell(), attempts_before);
         }
@@ -46,10 +46,10 @@ impl Health {
 
     /// Returns whether a page has failed only since the last good answer of the host, if ever.
     pub(crate) fn is_unclear(self, page: &Waiting) -> bool {
-        match (page.repute, page.spell) {
-            (Repute::Bad, _) => false,
+        match (page.blame, page.spell) {
+            (Blame::Bad, _) => false,
             _ if page.attempts == 0 => true,
-            (repute, 0) => repute == Repute::Unclear && !self.has_answered,
+            (blame, 0) => blame == Blame::Unclear && !self.has_answered,
             (_, spell) => spell == self.spell() && page.attempts_before == 0,
         }
     }
@@ -102,19 +102,19 @@ mod tests {
 
     #[test]
     fn what_an_earlier_run_tried_is_unclear_until_the_host_answers() {
-        for (repute, is_unclear) in
-            [(Repute::Own, false), (Repute::Unclear, true), (Repute::Bad, false)]
+        for (blame, is_unclear) in
+            [(Blame::Own, false), (Blame::Unclear, true), (Blame::Bad, false)]
         {
             let mut health = Health::default();
-            let mut page = Waiting { attempts: 1, repute, ..Waiting::new("/") };
-            assert_eq!(health.is_unclear(&page), is_unclear, "{repute:?}");
+            let mut page = Waiting { attempts: 1, blame, ..Waiting::new("/") };
+            assert_eq!(health.is_unclear(&page), is_unclear, "{blame:?}");
             health.fail_page(&mut page);
             page.attempts = 2;
             assert_eq!((health.is_unclear(&page), health.failures()), (is_unclear, 1));
             health.recover();
             assert!(!health.is_unclear(&page));
             health.fail_page(&mut page);
-            assert!(!health.is_unclear(&page), "{repute:?}");
+            assert!(!health.is_unclear(&page), "{blame:?}");
         }
     }
 }

@@ -29,7 +29,7 @@ use archive::{
     parse_warc_fields, warc_fields,
 };
 
-use crate::answer::{Purpose, is_from_answer, is_passing};
+use crate::answer::{Purpose, is_from_answer, is_temporary};
 use crate::clock::Moment;
 use crate::fetch::{ACCEPTED, Answer, CODING};
 use crate::outcome::{Answered, Failure, FailureKind, Harvest, Task, Visit};
@@ -111,18 +111,18 @@ impl Entry {
     /// Returns whether the visit settled its URL for good, in a crawl with this number of retries. `status` is 0
     /// if there was no answer.
     pub(crate) fn is_final(&self, status: u16, retries: u8) -> bool {
-        let is_passing = match self.failure {
+        let is_temporary = match self.failure {
             None if self.is_inconclusive => return false,
             Some(failure) if failure.is_of_host() => return false,
-            Some(failure) => failure.is_passing(),
-            None => is_passing(self.purpose, status),
+            Some(failure) => failure.is_temporary(),
+            None => is_temporary(self.purpose, status),
         };
-        !is_passing || self.attempts >= retries && !self.blames_host
+        !is_temporary || self.attempts >= retries && !self.blames_host
     }
 
     /// Returns whether the visit failed for a reason that may pass.
     pub(crate) fn is_vain(&self, status: u16) -> bool {
-        self.failure.map_or_else(|| is_passing(self.purpose, status), FailureKind::is_passing)
+        self.failure.map_or_else(|| is_temporary(self.purpose, status), FailureKind::is_temporary)
     }
 
     /// Returns whether the visit failed in a way that counts against the host as well.
@@ -442,7 +442,7 @@ fn is_uncalled_304(record: &Record, purpose: Purpose) -> bool {
 }
 
 /// Returns whether a visit ended with an unrequested 304 that adds noindex to the page.
-pub fn withholds(record: &Record) -> bool {
+pub fn says_noindex(record: &Record) -> bool {
     let is_it = |(name, _): &(String, String)| name.eq_ignore_ascii_case(WITHHOLDS);
     record.kind == Kind::Metadata && parse_warc_fields(&record.block).iter().any(is_it)
 }

@@ -39,7 +39,6 @@ mod halt;
 mod health;
 mod inbox;
 mod journal;
-mod mention;
 mod metrics;
 mod normalisation;
 mod order;
@@ -49,6 +48,7 @@ mod parser;
 mod pending;
 mod politeness;
 mod recrawl;
+mod referrers;
 mod replay;
 mod report;
 mod rests;
@@ -60,15 +60,15 @@ mod share;
 mod site;
 mod sitemap;
 mod standing;
-mod told;
 mod trap;
 mod untold;
+mod visit_record;
 mod visited;
 mod workbench;
 
 pub use address::read_address;
 pub use agents::assignment;
-pub use answer::{Purpose, URLS_BYTES_MAX, is_passing, leaves_standing};
+pub use answer::{Purpose, URLS_BYTES_MAX, is_temporary, keeps_previous};
 pub use assignment::{AgentId, Assignment, Modulo, Rendezvous};
 pub use checkpoint::{VisitLogsFound, lost_files, named_files, verify_visit_logs};
 pub use clock::{Clock, Moment, SystemClock};
@@ -83,31 +83,35 @@ pub use filter::{Facts, Filter, FilterError, Point};
 pub use frontier::SITEMAP_DEPTH_MAX;
 pub use gaps::{Bodies, Lost};
 pub use gone::{
-    GoneFile, fate as fate_of_file, gone_captures, gone_files, is_answer, unreadable_captures,
+    MissingFile, fate as describe_loss, is_answer, missing_captures, missing_files,
+    unreadable_captures,
 };
 pub use inbox::inbox_hops;
-pub use journal::{read_failure, withholds};
-pub use mention::{Excess, Mention, Mentions};
+pub use journal::{read_failure, says_noindex};
 pub use metrics::{Board, serve_metrics};
 pub use normalisation::Normalisation;
 pub use order::{
-    BreadthFirst, CLASSES, Manner, Priority, Repute, ShallowFirst, VisitOrder, Waiting, visit_order,
+    Blame, BreadthFirst, CLASSES, FetchMode, Priority, ShallowFirst, VisitOrder, Waiting,
+    visit_order,
 };
 pub use outcome::{Failure, FailureKind};
-pub use pending::{recrawl_asks, seeds_name};
+pub use pending::{is_named_by_seeds, is_recrawl_pending};
 pub use politeness::{Pace, Politeness};
+pub use referrers::{Excess, Reference, ReferenceFinder};
 pub use report::{AsideHost, Census, Report, SieveReport, Snapshot, known_report, read_report};
-pub use rests::{LostRobots, check_rests};
-pub use robots::{ROBOTS_HOPS_MAX, Robots, RobotsSaying, Verdict, explain_robots};
+pub use rests::{LostRobots, check_cooldowns};
+pub use robots::{ROBOTS_HOPS_MAX, Robots, RobotsExplanation, Verdict, explain_robots};
 pub use rules::{Refusal, Rules};
-pub use seeds::{check_seed, check_seeds, is_unbegun, read_seeds, read_sitemap_seeds, seed_lines};
+pub use seeds::{
+    check_seed, check_seeds, has_not_begun, read_seeds, read_sitemap_seeds, seed_lines,
+};
 pub use settings::Settings;
 pub use share::host_limit;
 pub use sieve::SieveKind;
 pub use site::{HostId, host_of, is_public};
 pub use sitemap::URLS_MAX as SITEMAP_URLS_MAX;
-pub use standing::Standing;
-pub use told::Told;
-pub use untold::check_untold;
+pub use standing::CrawlStatus;
+pub use untold::check_unreported_losses;
+pub use visit_record::VisitRecord;
 pub use visited::{Visited, VisitedUrl};
 pub use workbench::Workbench;

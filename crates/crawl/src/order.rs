@@ -41,14 +41,14 @@ pub struct Waiting {
     /// Whether the server has refused it unprocessed before.
     pub refused: bool,
     /// Whether the request is conditional.
-    pub manner: Manner,
+    pub fetch_mode: FetchMode,
     /// Its failures in earlier runs.
-    pub repute: Repute,
+    pub blame: Blame,
 }
 
 /// The failures of a page in earlier runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Repute {
+pub enum Blame {
     /// None are known, or it failed before its host gave another page a good answer.
     #[default]
     Own,
@@ -60,12 +60,12 @@ pub enum Repute {
 
 /// How a known page is fetched.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Manner {
+pub enum FetchMode {
     /// With a conditional request, if it has a validator.
     #[default]
     IfChanged,
     /// Unconditionally, since the answer to a conditional request was inconclusive.
-    Anyhow,
+    Unconditional,
 }
 
 impl Waiting {
@@ -81,8 +81,8 @@ impl Waiting {
             known: false,
             depth: 0,
             refused: false,
-            manner: Manner::default(),
-            repute: Repute::default(),
+            fetch_mode: FetchMode::default(),
+            blame: Blame::default(),
         }
     }
 }

@@ -235,7 +235,7 @@ impl FailureKind {
     }
 
     /// Returns whether another attempt may succeed.
-    pub fn is_passing(self) -> bool {
+    pub fn is_temporary(self) -> bool {
         use FailureKind::{Connect, Dns, Protocol, Refused, Room, Timeout};
         matches!(self, Dns | Connect | Timeout | Protocol | Refused | Room)
     }

@@ -20,7 +20,7 @@ use crate::answer::{Answers, Links, Purpose, is_redirect};
 use crate::checkpoint::{Circumstances, LogWriter, Settled};
 use crate::clock::{Clock, Moment};
 use crate::error::CrawlError;
-use crate::fetch::{Answer, Catch, Fetched};
+use crate::fetch::{Answer, FetchResult, Fetched};
 use crate::journal::{self, Entry, Written};
 use crate::outcome::{Answered, Done, Failure, FailureKind, Outcome, Visit};
 use crate::recrawl::Earlier;
@@ -158,17 +158,17 @@ impl Parser {
         let was_page = earlier.as_ref().is_some_and(|earlier| earlier.is_page && before == 200);
         // A robots.txt that cannot be decoded to its end may lack any rule: it counts as cut off.
         let result = match result {
-            Ok(Catch::Answer(answer)) if is_torn_robots(&visit, &answer) => {
+            Ok(FetchResult::Answer(answer)) if is_torn_robots(&visit, &answer) => {
                 Err(Failure::new(FailureKind::Protocol, "the file cannot be decoded whole"))
             }
             result => result,
         };
         visit.blames_host &= is_of_host(&result);
         let outcome = match result {
-            Ok(Catch::Addresses { addresses, until_ms }) => {
+            Ok(FetchResult::Addresses { addresses, until_ms }) => {
                 Outcome::Resolved { addresses, until_ms }
             }
-            Ok(Catch::Inconclusive(answer)) => {
+            Ok(FetchResult::Inconclusive(answer)) => {
                 // The head describes the page even if no better answer ever comes.
                 if let Some(earlier) = &earlier {
                     self.keep_inconclusive(&of_page(&visit, earlier), date, &answer, earlier)?;
@@ -176,7 +176,7 @@ impl Parser {
                 let bytes = u64::try_from(answer.body.len()).unwrap_or(u64::MAX);
                 Outcome::Inconclusive { status: answer.status(), bytes }
             }
-            Ok(Catch::Uncalled(answer)) => {
+            Ok(FetchResult::Uncalled(answer)) => {
                 let failure = Failure::uncalled_304();
                 let withheld = earlier.as_ref().filter(|page| page.is_withheld_by(&answer));
                 if let Some(store) = &mut self.store {
@@ -186,7 +186,7 @@ impl Parser {
                 }
                 Outcome::Failed(failure)
             }
-            Ok(Catch::Answer(answer)) => {
+            Ok(FetchResult::Answer(answer)) => {
                 if visit.page.sitemap {
                     earlier = self.tell_apart(&mut visit, &answer, earlier)?;
                 }
@@ -318,11 +318,11 @@ impl Parser {
 
 /// Returns whether the result can be the fault of the host: status 429 or 5xx, or a failure that may pass. All
 /// other answers concern one page.
-fn is_of_host(result: &Result<Catch, Failure>) -> bool {
+fn is_of_host(result: &Result<FetchResult, Failure>) -> bool {
     match result {
-        Ok(Catch::Answer(answer)) => answer.status() == 429 || answer.status() >= 500,
+        Ok(FetchResult::Answer(answer)) => answer.status() == 429 || answer.status() >= 500,
         Ok(_) => false,
-        Err(failure) => failure.kind.is_passing(),
+        Err(failure) => failure.kind.is_temporary(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whether a recrawl that is not over is yet to ask for a URL, and whether the seeds name one.
 //!
-//! What lives here: [`recrawl_asks`] and [`seeds_name`], by the archive and the files of the frontier. What does not: going
+//! What lives here: [`is_recrawl_pending`] and [`is_named_by_seeds`], by the archive and the files of the frontier. What does not: going
 //! on with a recrawl (`replay.rs`), and what a limit or a rule has to say to it.
 //!
 //! **Invariant.** What is said of a URL is what the next run finds when it replays the archive: a recrawl that does not
@@ -24,7 +24,7 @@ use crate::seeds::{Seed, all_seeds, cut, read_seeds};
 use crate::share::each_visit;
 
 /// Whether one of the recrawls that are not over asks for `url` again, or for once more if it has asked in vain.
-pub fn recrawl_asks(
+pub fn is_recrawl_pending(
     archive: &Archive,
     frontier: &Path,
     config: &Config,
@@ -92,7 +92,7 @@ fn visits(
 
 /// Whether `url` is among what a crawl may visit that follows no link: a seed, or what sitemaps and redirects that were
 /// given lead to, by what was archived of them so far.
-pub fn seeds_name(
+pub fn is_named_by_seeds(
     archive: &Archive,
     frontier: &Path,
     config: &Config,

@@ -33,7 +33,7 @@ use crate::error::CrawlError;
 use crate::frontier::{Frontier, Tally};
 use crate::gaps::Gaps;
 use crate::halt::Halt;
-use crate::order::Repute;
+use crate::order::Blame;
 use crate::recrawl::{
     Alone, Epoch, Epochs, Extent, LastCaptures, Reading, Schedule, Wanted, lines,
 };
@@ -210,7 +210,7 @@ fn note_try(frontier: &mut Frontier, spells: &mut Spells, settled: &Settled) -> 
     if entry.is_against_host(status) {
         spells.note(settled, tries);
     } else {
-        frontier.note_tries(signature(url.as_bytes()), tries, Repute::Own);
+        frontier.note_tries(signature(url.as_bytes()), tries, Blame::Own);
     }
     if !is_final {
         frontier.note_vain(url, entry, status);
@@ -349,7 +349,7 @@ impl Replay<'_> {
                 Ok(())
             })?;
         }
-        let take = &mut |url, tries, repute| frontier.note_tries(url, tries, repute);
+        let take = &mut |url, tries, blame| frontier.note_tries(url, tries, blame);
         spells.count(pages_max, take);
         Ok(())
     }
@@ -605,8 +605,8 @@ impl Replay<'_> {
         }
         self.go_on_with_lists(archive, replayed, now_s)?;
         let epochs = Epochs::read(frontier)?;
-        let is_unbegun = unwanted.is_some_and(|unwanted| !epochs.has_some_of(&unwanted));
-        replayed.unbegun = is_unbegun.then_some("bytes_max");
+        let has_not_begun = unwanted.is_some_and(|unwanted| !epochs.has_some_of(&unwanted));
+        replayed.unbegun = has_not_begun.then_some("bytes_max");
         replayed.is_recrawl = epochs.iter().next().is_some();
         let again = self.note_all(&epochs, archive)?;
         let alone = replayed.alone.as_ref().map(|alone| alone.urls.clone());

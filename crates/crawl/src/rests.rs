@@ -16,7 +16,7 @@ use std::path::Path;
 use archive::Archive;
 use durable::{read_sealed, replace, seal};
 
-use crate::answer::{Answers, Purpose, is_passing};
+use crate::answer::{Answers, Purpose, is_temporary};
 use crate::checkpoint::{Settled, each_lost, lost_files, tells_all};
 use crate::clock::Moment;
 use crate::error::CrawlError;
@@ -145,7 +145,7 @@ impl Rests {
         let (site, date, purpose) = (site.to_owned(), settled.date(), settled.entry.purpose);
         let status = settled.answered.as_ref().map_or(0, |answered| answered.status);
         let retry_after_ms = settled.answered.as_ref().and_then(|answered| answered.retry_after_ms);
-        let retry_after_ms = retry_after_ms.filter(|&ms| ms > 0 && is_passing(purpose, status));
+        let retry_after_ms = retry_after_ms.filter(|&ms| ms > 0 && is_temporary(purpose, status));
         let rest = self.0.entry(site.clone()).or_default();
         let over = date.later(settled.answered.as_ref().map_or(0, |answered| answered.took_ms));
         if rest.date <= over {
@@ -157,7 +157,7 @@ impl Rests {
         if let Some(answers) = answers {
             settled.read_robots(answers);
         }
-        let Some(answered) = settled.answered.filter(|_| !is_passing(purpose, status)) else {
+        let Some(answered) = settled.answered.filter(|_| !is_temporary(purpose, status)) else {
             return;
         };
         let asker = settled.entry.robots_for.unwrap_or(site);
@@ -219,7 +219,7 @@ impl LostRobots {
 }
 
 /// Fails if what the folder `frontier` keeps of hosts is not as it was written.
-pub fn check_rests(frontier: &Path) -> Result<(), CrawlError> {
+pub fn check_cooldowns(frontier: &Path) -> Result<(), CrawlError> {
     Rests::kept(frontier)?.map(|_| ()).ok_or(CrawlError::Note { path: frontier.join(NAME) })
 }
 

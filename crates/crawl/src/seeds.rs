@@ -123,7 +123,7 @@ fn has_begun(frontier: &Path) -> bool {
 }
 
 /// Returns whether no crawl has begun in a folder, or one was killed before it saved its seeds.
-pub fn is_unbegun(frontier: &Path) -> Result<bool, CrawlError> {
+pub fn has_not_begun(frontier: &Path) -> Result<bool, CrawlError> {
     let has_seeds = !read(frontier)?.is_empty();
     Ok(!has_seeds && !has_begun(frontier) && Epochs::read(frontier)?.lines().next().is_none())
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 use archive::{Archive, ArchiveError, CdxLine};
 use sieve::signature;
 
-use crate::answer::{Purpose, leaves_standing};
+use crate::answer::{Purpose, keeps_previous};
 use crate::checkpoint::Settled;
 use crate::clock::Moment;
 use crate::config::Config;
@@ -62,7 +62,7 @@ impl Toll {
 
 /// Whether an answer tells what its URL is now.
 pub(crate) fn tells(entry: &Entry, answered: &Answered) -> bool {
-    let stands = leaves_standing(entry.purpose, answered.status);
+    let stands = keeps_previous(entry.purpose, answered.status);
     !entry.is_inconclusive && (answered.unchanged || !stands)
 }
 

@@ -1,6 +1,6 @@
 //! What the files of the frontier tell about a crawl while nobody runs it, or beside the run.
 //!
-//! What lives here: [`Standing`], for `crivello status`. What does not: the counts of a run (`report.rs`).
+//! What lives here: [`CrawlStatus`], for `crivello status`. What does not: the counts of a run (`report.rs`).
 //!
 //! **Invariant.** Reading changes nothing, so it may be done beside a running crawl.
 
@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::config::Recrawl;
 use crate::error::CrawlError;
 use crate::recrawl::Epochs;
-use crate::seeds::is_unbegun;
+use crate::seeds::has_not_begun;
 
 /// The file whose presence holds a crawl.
 pub(crate) const PAUSE: &str = "pause";
@@ -23,7 +23,7 @@ const LIST: &str = "list";
 
 /// What is still to be done with a crawl.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Standing {
+pub struct CrawlStatus {
     /// Whether `frontier/pause` holds it.
     pub paused: bool,
     /// Whether `frontier/list` says that no link is followed.
@@ -39,15 +39,15 @@ pub struct Standing {
     pub list_since_s: Option<i64>,
 }
 
-impl Standing {
+impl CrawlStatus {
     /// Looks into the folder `frontier`.
-    pub fn read(frontier: &Path) -> Result<Standing, CrawlError> {
+    pub fn read(frontier: &Path) -> Result<CrawlStatus, CrawlError> {
         let epochs = Epochs::read(frontier)?;
         // One of everything, or of what is due, comes before those of what was given.
         let epoch = epochs.iter().next();
-        Ok(Standing {
+        Ok(CrawlStatus {
             paused: frontier.join(PAUSE).exists(),
-            list: frontier.join(LIST).exists() && !is_unbegun(frontier).unwrap_or(false),
+            list: frontier.join(LIST).exists() && !has_not_begun(frontier).unwrap_or(false),
             recrawl_rest: epoch.is_some_and(|epoch| epoch.is_rest),
             list_since_s: epochs.list_since_s(),
             recrawl_since_s: epoch.map(|epoch| epoch.begun_s),

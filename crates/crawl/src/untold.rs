@@ -101,7 +101,7 @@ impl Untold {
 }
 
 /// Fails if the note in the folder `frontier` is not as it was written.
-pub fn check_untold(frontier: &Path) -> Result<(), CrawlError> {
+pub fn check_unreported_losses(frontier: &Path) -> Result<(), CrawlError> {
     Untold::kept(frontier)?.map(|_| ()).ok_or(CrawlError::Note { path: frontier.join(NAME) })
 }
 
@@ -139,7 +139,7 @@ mod tests {
         fs::write(dir.join(&short), "short").expect("room");
         fs::write(dir.join(NAME), seal(&format!("5 {short}\n0 {gone}\n"))).expect("room");
         assert_eq!(read(), [short.as_str(), &gone]);
-        check_untold(dir).expect("it is as it was written");
+        check_unreported_losses(dir).expect("it is as it was written");
         // Neither is that of a new file, though its bytes say that it was put back.
         fs::write(dir.join(&short), "longer").expect("room");
         fs::write(dir.join(&gone), "back").expect("room");
@@ -148,7 +148,7 @@ mod tests {
         let whole = fs::read(dir.join(NAME)).expect("it is there");
         fs::write(dir.join(NAME), &whole[1..]).expect("room");
         assert_eq!(Untold::kept(dir).expect("a file"), None);
-        check_untold(dir).expect_err("it is damaged");
+        check_unreported_losses(dir).expect_err("it is damaged");
         Untold::end(dir).expect("it is there");
         Untold::end(dir).expect("it need not be there");
         assert_eq!(Untold::kept(dir).expect("no file"), Some(Untold::default()));

@@ -122,8 +122,8 @@ impl LengthsFile {
     }
 
     /// The peaks of one field, verified.
-    pub(crate) fn peaks(&self, field: Field) -> Result<Peaks<'_>, IndexError> {
-        self.column(FIELDS + field as usize).map(Peaks)
+    pub(crate) fn max_frequencies(&self, field: Field) -> Result<MaxFrequencies<'_>, IndexError> {
+        self.column(FIELDS + field as usize).map(MaxFrequencies)
     }
 
     fn column(&self, column: usize) -> Result<Lengths<'_>, IndexError> {
@@ -239,9 +239,9 @@ fn gather_each(lengths: Lengths<'_>, docs: &[u32], last: u32, out: &mut [u32]) {
 
 /// The peaks of one field: the frequency of the most frequent term of each document.
 #[derive(Clone, Copy, Debug)]
-pub struct Peaks<'a>(Lengths<'a>);
+pub struct MaxFrequencies<'a>(Lengths<'a>);
 
-impl Peaks<'_> {
+impl MaxFrequencies<'_> {
     /// Peak of a document; zero for one without terms or that the segment does not have.
     #[inline]
     pub fn get(self, doc: DocId) -> u32 {

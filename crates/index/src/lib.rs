@@ -64,7 +64,7 @@ pub use ciff::{CiffExport, CiffFile, CiffHeader, CiffImport, OpenBytes, export_c
 pub use cursor::{DocId, DocIterator, END, Frequencies, Positions};
 pub use error::IndexError;
 pub use field::Field;
-pub use lengths::{Lengths, Peaks};
+pub use lengths::{Lengths, MaxFrequencies};
 pub use lexicon::{FILTER_MARK, TERM_BYTES_MAX, Terms};
 pub use order::DocOrder;
 pub use postings::{

@@ -8,7 +8,7 @@ use std::error::Error;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
-use collection::{Collection, Folding, PageTable};
+use collection::{Clusters, Collection, PageTable};
 use serde_json::json;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let collection = Collection::open(Path::new(&folder))?;
     let table = PageTable::open(&collection.pages_dir())?;
     let directory = table.directory();
-    let folding = Folding::open(&collection, directory)?.ok_or("run `crivello dedup` first")?;
+    let folding = Clusters::open(&collection, directory)?.ok_or("run `crivello dedup` first")?;
     let heads = (0..directory.entries().len())
         .map(|place| (place, folding.representative(place).unwrap_or(place)));
     let mut pages: Vec<(usize, usize)> = heads.collect();

@@ -15,15 +15,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use archive::{Archive, ArchiveError, Kind, Record};
 use collection::{
-    Collection, CollectionError, Directory, Fate, OutLink, PART_COUNT_MAX, PagePointer, PageRow,
-    PageTable, Part, PartName, PartWriter, Parts, is_imported_source, made_again, write_directory,
+    CaptureOutcome, Collection, CollectionError, Directory, OutLink, PART_COUNT_MAX, PagePointer,
+    PageRow, PageTable, Part, PartName, PartWriter, Parts, is_imported_source, made_again,
+    write_directory,
 };
 use index::{Index, IndexError};
 use page::{Directives, StatusClass, Url};
 use serde::Deserialize;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::{AsFound, JobsError, Lag, Progress, Spelling, Stage};
+use crate::{JobsError, LinkTarget, Progress, Stage, Staleness, Unchanged};
 
 /// Maximum number of damaged places in the report.
 const DAMAGES_MAX: usize = 20;
@@ -40,7 +41,7 @@ pub struct ExtractOptions {
     /// The crawler name that robots directives may address.
     pub agent: String,
     /// Makes the URL under which a link finds its page.
-    pub spelling: Arc<dyn Spelling>,
+    pub spelling: Arc<dyn LinkTarget>,
     /// Archive files read at a time.
     pub threads: usize,
 }
@@ -51,7 +52,7 @@ impl Default for ExtractOptions {
             page: page::Limits::default(),
             body_bytes_max: 8 << 20,
             agent: "crivello".to_owned(),
-            spelling: Arc::new(AsFound),
+            spelling: Arc::new(Unchanged),
             threads: 2,
         }
     }
@@ -193,10 +194,10 @@ impl Damages {
 }
 
 /// Returns why [`extract`] must run. Returns `None` if the page table is up to date with the archive.
-pub fn extract_lag(
+pub fn extract_staleness(
     collection: &Collection,
     options: &ExtractOptions,
-) -> Result<Option<Lag>, JobsError> {
+) -> Result<Option<Staleness>, JobsError> {
     Ok(Plan::of(collection, options)?.lag)
 }
 
@@ -219,7 +220,7 @@ struct Plan {
     /// Archive files to read, each with the number of its part.
     missing: Vec<PartName>,
     /// The reason to run; `None` if there is no work.
-    lag: Option<Lag>,
+    lag: Option<Staleness>,
 }
 
 impl Plan {
@@ -255,17 +256,17 @@ impl Plan {
             missing.push(PartName { number, archive_file: archive_file.clone(), archive_bytes });
         }
         let lag = if had.names.is_empty() && !missing.is_empty() {
-            Some(Lag::Unread)
+            Some(Staleness::Unread)
         } else if had.options != kept.options {
-            Some(Lag::Reading)
+            Some(Staleness::Reading)
         } else if is_part_gone {
-            Some(Lag::Parts)
+            Some(Staleness::Parts)
         } else if !missing.is_empty() {
-            Some(Lag::Files(missing.len()))
+            Some(Staleness::Files(missing.len()))
         } else if kept != had {
-            Some(Lag::FilesGone)
+            Some(Staleness::FilesGone)
         } else {
-            (!Directory::is_there(&dir.join("directory"))).then_some(Lag::Table)
+            (!Directory::is_there(&dir.join("directory"))).then_some(Staleness::Table)
         };
         Ok(Self { kept, missing, lag })
     }
@@ -349,7 +350,7 @@ pub fn is_text_cut(record: &Record, options: &ExtractOptions) -> bool {
 
 /// Returns the URL of a record, its fate, and whether its text was cut. Returns `None` if the record has no fate for
 /// a URL.
-fn fate_of(record: &Record, options: &ExtractOptions) -> Option<(String, Fate, bool)> {
+fn fate_of(record: &Record, options: &ExtractOptions) -> Option<(String, CaptureOutcome, bool)> {
     let target = record.target.as_deref()?;
     let url = page::normalise(target, None, &options.page).ok();
     let name = url.as_ref().map_or_else(|| target.to_owned(), |url| url.as_str().to_owned());
@@ -381,13 +382,17 @@ struct ReadPage {
 
 /// The fate of a URL that became a sitemap after an earlier answer, which may have been a page. Returns `None` for
 /// other records.
-fn sitemap(record: &Record, url: &Url, options: &ExtractOptions) -> Option<Fate<ReadPage>> {
+fn sitemap(
+    record: &Record,
+    url: &Url,
+    options: &ExtractOptions,
+) -> Option<CaptureOutcome<ReadPage>> {
     let is_again = record.kind == Kind::Response && record.header("Crivello-Before").is_some();
     let is_sitemap = record.header("Crivello-Purpose") == Some("sitemap");
     let is_there = archive::parse_http(&record.block).is_ok_and(|answer| answer.status == 200);
     (is_again && is_sitemap).then(|| {
         if is_there {
-            Fate::Gone { what: "a sitemap".to_owned() }
+            CaptureOutcome::Gone { what: "a sitemap".to_owned() }
         } else {
             response(record, url, options)
         }
@@ -406,29 +411,29 @@ fn is_for_crawlers(record: &Record) -> bool {
     record.headers.iter().find(purpose).is_some_and(|(_, value)| value != "page")
 }
 
-fn response(record: &Record, url: &Url, options: &ExtractOptions) -> Fate<ReadPage> {
+fn response(record: &Record, url: &Url, options: &ExtractOptions) -> CaptureOutcome<ReadPage> {
     let Ok(answer) = archive::parse_http(&record.block) else {
-        return Fate::Gone { what: "not an HTTP answer".to_owned() };
+        return CaptureOutcome::Gone { what: "not an HTTP answer".to_owned() };
     };
     let what = format!("status {}", answer.status);
     match StatusClass::of(answer.status) {
         StatusClass::Page => {}
-        StatusClass::Passing | StatusClass::Odd => return Fate::Failed { what },
-        StatusClass::Gone => return Fate::Gone { what },
+        StatusClass::Temporary | StatusClass::Odd => return CaptureOutcome::Failed { what },
+        StatusClass::Gone => return CaptureOutcome::Gone { what },
         StatusClass::Moved => {
             let target = answer.header("location");
             let target = target.and_then(|to| page::normalise(to, Some(url), &options.page).ok());
             return match target {
-                Some(target) => {
-                    Fate::Redirect { target: options.spelling.redirect(url, target).into() }
-                }
-                None => Fate::Gone { what: format!("{what} that leads nowhere") },
+                Some(target) => CaptureOutcome::Redirect {
+                    target: options.spelling.redirect(url, target).into(),
+                },
+                None => CaptureOutcome::Gone { what: format!("{what} that leads nowhere") },
             };
         }
     }
     let body = match answer.decoded_body(options.body_bytes_max) {
         Ok(body) => body,
-        Err(error) => return Fate::Gone { what: error.to_string() },
+        Err(error) => return CaptureOutcome::Gone { what: error.to_string() },
     };
     let header = Directives::from_headers(&answer.headers, &options.agent);
     let kind = answer.header("content-type");
@@ -436,15 +441,15 @@ fn response(record: &Record, url: &Url, options: &ExtractOptions) -> Fate<ReadPa
 }
 
 /// A 304 with `noindex` withholds the page, even if no later capture has the page itself.
-fn revisit(record: &Record, options: &ExtractOptions) -> Fate<ReadPage> {
+fn revisit(record: &Record, options: &ExtractOptions) -> CaptureOutcome<ReadPage> {
     let asks = |answer: archive::HttpResponse<'_>| {
         let directives = Directives::from_headers(&answer.headers, &options.agent);
         answer.status == 304 && directives.noindex
     };
     let is_withheld = archive::parse_http(&record.block).is_ok_and(asks);
     match record.header("WARC-Refers-To-Date").filter(|_| is_withheld) {
-        Some(page_date) => Fate::Withheld { page_date: page_date.to_owned() },
-        None => Fate::Same,
+        Some(page_date) => CaptureOutcome::Withheld { page_date: page_date.to_owned() },
+        None => CaptureOutcome::Same,
     }
 }
 
@@ -452,13 +457,13 @@ fn resource(
     record: &Record,
     url: Option<&Url>,
     options: &ExtractOptions,
-) -> Option<Fate<ReadPage>> {
+) -> Option<CaptureOutcome<ReadPage>> {
     let kind = record.content_type.as_deref();
     if kind.is_some_and(|kind| kind.starts_with("application/json")) {
         let imported: Imported = serde_json::from_slice(&record.block).ok()?;
         let is_cut = imported.text.len() > options.page.text_bytes_max;
         let row = Box::new(imported.into_row(record, &options.page));
-        return Some(Fate::Page(ReadPage { row, is_cut }));
+        return Some(CaptureOutcome::Page(ReadPage { row, is_cut }));
     }
     let body = Body { kind, bytes: &record.block, header: Directives::default() };
     Some(text_of(record, url?, &body, options))
@@ -477,10 +482,10 @@ fn text_of(
     url: &Url,
     body: &Body<'_>,
     options: &ExtractOptions,
-) -> Fate<ReadPage> {
+) -> CaptureOutcome<ReadPage> {
     let page = match page::parse(url, body.kind, body.bytes, &options.page) {
         Ok(page) => page,
-        Err(error) => return Fate::Gone { what: error.to_string() },
+        Err(error) => return CaptureOutcome::Gone { what: error.to_string() },
     };
     let robots = page.robots.union(body.header);
     let canonical = page.canonical.map(|url| options.spelling.link(url));
@@ -505,7 +510,7 @@ fn text_of(
         canonical: canonical.map(String::from).unwrap_or_default(),
         links: links.collect(),
     });
-    Fate::Page(ReadPage { row, is_cut })
+    CaptureOutcome::Page(ReadPage { row, is_cut })
 }
 
 impl Imported {
@@ -531,13 +536,14 @@ impl Imported {
 }
 
 /// The fate of a URL whose fetch failed. The page is withheld if the server answered `noindex` despite the failure.
-fn failed(block: &[u8]) -> Option<Fate<ReadPage>> {
+fn failed(block: &[u8]) -> Option<CaptureOutcome<ReadPage>> {
     let text = std::str::from_utf8(block).ok()?;
     let find = |name: &str| {
         let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
         Some(value.trim().to_owned())
     };
     let what = find("outcome")?;
-    let withheld = find("Crivello-Withholds").map(|page_date| Fate::Withheld { page_date });
-    Some(withheld.unwrap_or(Fate::Failed { what }))
+    let withheld =
+        find("Crivello-Withholds").map(|page_date| CaptureOutcome::Withheld { page_date });
+    Some(withheld.unwrap_or(CaptureOutcome::Failed { what }))
 }

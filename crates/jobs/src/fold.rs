@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
-use collection::{Collection, Directory, Folding, PageTable, made_again, node_ranks};
+use collection::{Clusters, Collection, Directory, PageTable, made_again, node_ranks};
 use neardup::{Dates, Fingerprint, PageWords, PermutedTables};
 use serde::{Deserialize, Serialize};
 
@@ -91,18 +91,18 @@ pub fn fold(
     let pages = directory.entries().len() as u64;
     let ranks = node_ranks(collection, directory)?;
     let source = source_of(directory, config, ranks.as_deref());
-    if let Some(folding) = made_again(Folding::open(collection, directory))?
+    if let Some(folding) = made_again(Clusters::open(collection, directory))?
         && folding.source() == source
     {
         let (clusters, folded) = folding.counts();
         return Ok(FoldReport { pages, clusters, folded, up_to_date: true });
     }
     progress(Stage::Fold, 0, pages);
-    let mut clusters = Clusters::new(&table, config, ranks.as_deref());
+    let mut clusters = ClusterBuilder::new(&table, config, ranks.as_deref());
     if config.fold != Fold::Off {
         clusters.find(progress)?;
     }
-    let folding = Folding::new(source, clusters.representatives);
+    let folding = Clusters::new(source, clusters.representatives);
     folding.write(collection)?;
     progress(Stage::Fold, pages, pages);
     let (clusters, folded) = folding.counts();
@@ -111,7 +111,7 @@ pub fn fold(
 
 /// Returns whether `folding` is up to date with these settings, pages and ranks.
 pub fn is_folded(
-    folding: &Folding,
+    folding: &Clusters,
     collection: &Collection,
     directory: &Directory,
     config: &FoldConfig,
@@ -149,7 +149,7 @@ fn words_of(table: &PageTable, place: usize, dates: Dates) -> Result<Option<Page
 }
 
 /// Which page represents which, as far as is known.
-struct Clusters<'a> {
+struct ClusterBuilder<'a> {
     table: &'a PageTable,
     config: &'a FoldConfig,
     /// For each place the place of the page that it names as canonical, if that is another.
@@ -161,7 +161,7 @@ struct Clusters<'a> {
     cache: VecDeque<(u32, Rc<PageWords>)>,
 }
 
-impl<'a> Clusters<'a> {
+impl<'a> ClusterBuilder<'a> {
     /// Every page represents itself.
     fn new(table: &'a PageTable, config: &'a FoldConfig, ranks: Option<&[f64]>) -> Self {
         let directory = table.directory();

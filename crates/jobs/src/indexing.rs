@@ -12,7 +12,7 @@
 use std::collections::BTreeSet;
 
 use collection::{
-    Collection, CollectionError, Directory, Folding, PageRow, PageTable, is_imported_source,
+    Clusters, Collection, CollectionError, Directory, PageRow, PageTable, is_imported_source,
 };
 use index::{DocRecord, Field, Index, IndexError, IndexWriter};
 use page::{AnalysisConfig, Analyzer, Day, Filter, TermMaker, Url};
@@ -21,7 +21,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::changes::{Changes, Wanted};
 use crate::in_order::each_in_order;
 use crate::rank::{is_ranked, write_document_ranks};
-use crate::{JobsError, Lag, Progress, Stage};
+use crate::{JobsError, Progress, Stage, Staleness};
 
 /// Maximum bytes of anchor text for one page.
 const ANCHOR_BYTES_MAX: usize = 2048;
@@ -112,7 +112,7 @@ fn build(
 ) -> Result<IndexReport, JobsError> {
     let table = PageTable::open(&collection.pages_dir())?;
     let missing = CollectionError::Missing { needs: "the list of duplicates", command: "dedup" };
-    let folding = Folding::open(collection, table.directory())?.ok_or(missing)?;
+    let folding = Clusters::open(collection, table.directory())?.ok_or(missing)?;
     let plan = Plan::of(&table, &folding);
     let source = full_source(table.directory(), &folding, config, analysis);
     if let Some(index) = &old
@@ -237,18 +237,18 @@ fn document(
 }
 
 /// Returns why `index` is out of date for these pages, clusters and settings. Returns `None` if it is up to date.
-pub fn index_lag(
+pub fn index_staleness(
     index: &Index,
     directory: &Directory,
-    folding: &Folding,
+    folding: &Clusters,
     config: &index::Config,
     analysis: &AnalysisConfig,
-) -> Option<Lag> {
+) -> Option<Staleness> {
     let wanted = full_source(directory, folding, config, analysis);
     let parts =
         |source: &str| -> Vec<String> { source.splitn(4, " / ").map(str::to_owned).collect() };
     let (had, wanted) = (parts(index.source()), parts(&wanted));
-    let lags = [Lag::Pages, Lag::Duplicates, Lag::Codes, Lag::Analysis];
+    let lags = [Staleness::Pages, Staleness::Duplicates, Staleness::Codes, Staleness::Analysis];
     let mut lags = (0..).zip(lags).filter(|&(part, _)| had.get(part) != wanted.get(part));
     lags.next().map(|(_, lag)| lag)
 }
@@ -256,7 +256,7 @@ pub fn index_lag(
 /// The value of `Index::source`: pages, clusters, codes and order, and the analysis as JSON.
 fn full_source(
     directory: &Directory,
-    folding: &Folding,
+    folding: &Clusters,
     config: &index::Config,
     analysis: &AnalysisConfig,
 ) -> String {
@@ -277,7 +277,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn of(table: &PageTable, folding: &Folding) -> Self {
+    fn of(table: &PageTable, folding: &Clusters) -> Self {
         let entries = table.directory().entries();
         let mut plan =
             Self { places: Vec::new(), copies: vec![0; entries.len()], noindex: 0, folded: 0 };
@@ -317,7 +317,7 @@ struct Texts {
 }
 
 impl Texts {
-    fn of(table: &PageTable, folding: &Folding) -> Result<Self, JobsError> {
+    fn of(table: &PageTable, folding: &Clusters) -> Result<Self, JobsError> {
         let directory = table.directory();
         let places = directory.resolver();
         let mut anchors = vec![BTreeSet::new(); directory.entries().len()];

@@ -21,27 +21,27 @@
 #![forbid(unsafe_code)]
 
 mod changes;
+mod ciff;
 mod error;
 mod extract;
 mod fold;
 mod in_order;
 mod indexing;
-mod interchange;
-mod lag;
 mod link;
+mod link_target;
 mod progress;
 mod rank;
-mod spelling;
+mod staleness;
 
+pub use ciff::{CiffReport, export_ciff, import_ciff};
 pub use error::JobsError;
-pub use extract::{ExtractOptions, ExtractReport, extract, extract_lag, is_text_cut};
+pub use extract::{ExtractOptions, ExtractReport, extract, extract_staleness, is_text_cut};
 pub use fold::{Fold, FoldConfig, FoldReport, fold, is_folded, similarity};
-pub use indexing::{IndexReport, Reuse, build_index, filters, index_lag, url_words};
-pub use interchange::{CiffReport, export_ciff, import_ciff};
-pub use lag::Lag;
+pub use indexing::{IndexReport, Reuse, build_index, filters, index_staleness, url_words};
 pub use link::{LinkReport, link};
+pub use link_target::{LinkTarget, Unchanged};
 pub use progress::{Progress, Stage};
 pub use rank::{
     RankConfig, RankImport, RankReport, Topic, TopicReport, import_ranks, is_all_ranked, rank,
 };
-pub use spelling::{AsFound, Spelling};
+pub use staleness::Staleness;

@@ -5,7 +5,7 @@
 
 use std::fs;
 
-use collection::{Collection, CollectionError, Linking, PageTable, made_again, remove_vectors};
+use collection::{Collection, CollectionError, LinkGraph, PageTable, made_again, remove_vectors};
 use graph::{Graph, NodeId};
 
 use crate::{JobsError, Progress, Stage};
@@ -29,7 +29,7 @@ pub struct LinkReport {
 pub fn link(collection: &Collection, progress: Progress<'_>) -> Result<LinkReport, JobsError> {
     let table = PageTable::open(&collection.pages_dir())?;
     let directory = table.directory();
-    if let Some(linking) = made_again(Linking::open(collection))?
+    if let Some(linking) = made_again(LinkGraph::open(collection))?
         && linking.source == directory.id()
     {
         return Ok(report(&linking.graph, linking.outside, true));
@@ -42,10 +42,10 @@ pub fn link(collection: &Collection, progress: Progress<'_>) -> Result<LinkRepor
     fs::create_dir_all(&dir).map_err(CollectionError::io(&dir))?;
     // The source is removed first and written last. After a kill in between, the graph has no source, and the next
     // run rebuilds it. The ranks belong to the old graph.
-    Linking::remove_source(collection)?;
+    LinkGraph::remove_source(collection)?;
     remove_vectors(collection, |_| true)?;
     let graph = Graph::build(&collection.links_dir(), nodes, arcs.into_iter())?;
-    Linking::write_source(collection, outside, directory.id())?;
+    LinkGraph::write_source(collection, outside, directory.id())?;
     Ok(report(&graph, outside, false))
 }
 

@@ -5,7 +5,7 @@
 //! **Invariant.** A finished text is at most as long as allowed. It has no blank at either end and no two blanks
 //! in a row.
 
-use codes::classes::{self, BLOCK};
+use codes::byte_classes::{self, BLOCK};
 
 /// The separator between two pieces of text, the weakest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,7 +114,7 @@ fn words_end(bytes: &[u8], at: usize) -> usize {
     loop {
         // Reads a block and the byte after it. That byte decides whether a space at the end of the block is single.
         let [block @ .., next] = &ahead(&bytes[end..]);
-        let (spaces, breaks) = classes::spaces_and_breaks(block);
+        let (spaces, breaks) = byte_classes::spaces_and_breaks(block);
         let is_last = u64::from(matches!(next, 0..=b' ' | 0xc2)) << (BLOCK - 1);
         // A space belongs to the run only if a word follows.
         let ends = breaks | spaces & ((spaces | breaks) >> 1 | is_last);

@@ -1,6 +1,6 @@
 //! The language of a page, by its text and its declaration.
 //!
-//! Small words (`small_words.rs`) decide first if they are clear, because they take a tenth of the time of detection.
+//! Small words (`function_words.rs`) decide first if they are clear, because they take a tenth of the time of detection.
 //! Then a reliable detection overrides the declaration, which is often left over from a template. For short texts
 //! detection is unreliable, so the declaration decides.
 //!
@@ -12,7 +12,7 @@
 
 use whatlang::Lang;
 
-use crate::small_words;
+use crate::function_words;
 
 /// Bytes of text that detection reads.
 const SAMPLE_BYTES_MAX: usize = 2048;
@@ -38,7 +38,7 @@ pub fn language_of(text: &str) -> String {
 /// The code of the language of `text`. `declared` is the BCP 47 tag that the page declares, or empty.
 pub(crate) fn identify(declared: &str, text: &str) -> String {
     let sample = sample(text);
-    if let Some(found) = small_words::find(&sample) {
+    if let Some(found) = function_words::find(&sample) {
         return found.to_owned();
     }
     detect(&sample).map_or_else(|| from_tag(declared), str::to_owned)
@@ -162,7 +162,7 @@ mod tests {
             let (mut count, mut decided) = (0, 0);
             for (_, text) in long {
                 count += 1;
-                decided += usize::from(small_words::find(&text) == Some(language));
+                decided += usize::from(function_words::find(&text) == Some(language));
             }
             assert!(count > 0 && decided == count, "{language}: {decided} of {count}");
         }

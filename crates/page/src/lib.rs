@@ -46,6 +46,7 @@ mod directives;
 mod error;
 mod filters;
 mod flow;
+mod function_words;
 mod html;
 mod kind;
 mod language;
@@ -54,7 +55,6 @@ mod markdown;
 mod parse;
 mod plain;
 mod resolve;
-mod small_words;
 mod status;
 mod url;
 

@@ -19,7 +19,7 @@ pub enum StatusClass {
     /// The page does not exist, has no content, or is not accessible to the crawler.
     Gone,
     /// The failure is temporary. A later request may give another result.
-    Passing,
+    Temporary,
     /// The response does not match the request, such as a part of a page. It says nothing about the page.
     Odd,
 }
@@ -32,19 +32,19 @@ impl StatusClass {
             200 => Self::Page,
             301 | 302 | 303 | 307 | 308 => Self::Moved,
             // Accepted, timeout, conflict, misdirected, locked, failed dependency, too early, too many requests.
-            202 | 408 | 409 | 421 | 423 | 424 | 425 | 429 => Self::Passing,
+            202 | 408 | 409 | 421 | 423 | 424 | 425 | 429 => Self::Temporary,
             // All other successes and redirects, and errors about a condition, a range or an expectation.
             201 | 203 | 206..=300 | 304..=306 | 309..=399 | 412 | 416 | 417 => Self::Odd,
             // Two successes without content, and all other client errors.
             204 | 205 | 400..=499 => Self::Gone,
-            _ => Self::Passing,
+            _ => Self::Temporary,
         }
     }
 
     /// Returns whether an earlier capture of the page stays valid after a response of this class.
     #[must_use]
-    pub fn leaves_standing(self) -> bool {
-        matches!(self, Self::Passing | Self::Odd)
+    pub fn keeps_previous(self) -> bool {
+        matches!(self, Self::Temporary | Self::Odd)
     }
 }
 
@@ -67,8 +67,11 @@ mod tests {
             &[204, 205, 400, 401, 403, 404, 405, 407, 410, 414, 418, 451, 499],
             StatusClass::Gone,
         );
-        check(&[202, 408, 409, 421, 423, 424, 425, 429, 500, 501, 503, 599], StatusClass::Passing);
-        check(&[100, 101, 600, 999], StatusClass::Passing);
+        check(
+            &[202, 408, 409, 421, 423, 424, 425, 429, 500, 501, 503, 599],
+            StatusClass::Temporary,
+        );
+        check(&[100, 101, 600, 999], StatusClass::Temporary);
         check(&[201, 203, 206, 226, 299, 300, 304, 305, 306, 412, 416, 417], StatusClass::Odd);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The terms with the typed prefix are taken from titles first, then from all fields, the most frequent first. A
 //! word that is longer than its stem (`computin`) is found by its prefixes. The completions are words as written
-//! in the best documents (`written.rs`).
+//! in the best documents (`surface_forms.rs`).
 //!
 //! What lives here: the choice and order of words. What does not: finding the last word of a query (`language`).
 //!
@@ -16,7 +16,7 @@ use index::Field;
 
 use crate::expansion::{Expander, Pattern};
 use crate::language::{LENGTH_BYTES_MAX, unfinished};
-use crate::written::Sought;
+use crate::surface_forms::TermContext;
 use crate::{Hit, QueryError, Searcher, Stop};
 
 /// Maximum number of completions.
@@ -69,7 +69,7 @@ impl Searcher {
                 if words.len() >= COMPLETIONS_MAX || stop.is_set() {
                     break;
                 }
-                let sought = Sought { term: &term, fields: &fields, typed, fits: &fits };
+                let sought = TermContext { term: &term, fields: &fields, typed, fits: &fits };
                 for word in self.written(&sought, &mut texts, stop)? {
                     if !words.contains(&word) {
                         words.push(word);

@@ -226,7 +226,7 @@ impl Stream<'_> {
             let term = self.terms.term()?;
             let verdict = match (behind_filters(term), &mut self.table) {
                 (Some(target), _) => Verdict::Skip(target),
-                (None, Some(table)) => table.judge(term),
+                (None, Some(table)) => table.collect(term),
                 (None, None) => Verdict::Fits,
             };
             skip = match verdict {
@@ -288,7 +288,7 @@ impl Table {
         Table { word, distance_max, term: Vec::new(), rows: vec![first] }
     }
 
-    fn judge(&mut self, term: &str) -> Verdict {
+    fn collect(&mut self, term: &str) -> Verdict {
         let shared = self.term.iter().zip(term.chars()).take_while(|(a, b)| **a == *b).count();
         self.term.truncate(shared);
         self.rows.truncate(shared + 1);
@@ -351,7 +351,7 @@ mod tests {
                 let (mut table, mut at, mut found) = (Table::new(word, distance), 0, Vec::new());
                 while at < words.len() {
                     at += 1;
-                    match table.judge(&words[at - 1]) {
+                    match table.collect(&words[at - 1]) {
                         Verdict::Fits => found.push(&words[at - 1]),
                         Verdict::Next => {}
                         Verdict::Skip(target) => {

@@ -4,7 +4,7 @@
 //! filters. What does not: posting lists. A plan is valid for every segment.
 //!
 //! In a sequence, a document must contain everything that is required and at least one of the plain words.
-//! Function words (`ignored.rs`) are dropped if other words remain.
+//! Function words (`stop_words.rs`) are dropped if other words remain.
 //!
 //! Punctuation has no terms and is dropped. `state-of-the-art`, or a text in a script without spaces, has several
 //! terms. Among other plain words, each of them is a plain word. Alone, required or negated, they are a phrase;

@@ -123,7 +123,7 @@ impl<'p> Scorers<'p> {
             }
             Weighting::TfIdf => {
                 let weight = self.statistics.config.weights.of(field);
-                FieldWeighting::TfIdf { weight, peaks: segment.peaks(field)? }
+                FieldWeighting::TfIdf { weight, peaks: segment.max_frequencies(field)? }
             }
         })
     }

@@ -12,12 +12,12 @@ use std::sync::Arc;
 use index::{DocId, Index};
 use page::Analyzer;
 
-use crate::block_max::{Tables, TablesReport, Workspaces};
-use crate::ignored::ignored_terms;
+use crate::block_max::{ImpactTables, ImpactTablesReport, Workspaces};
 use crate::plan::{Plan, Planned};
 use crate::prepared::{Answer, Prepared};
 use crate::prior::{Prior, RankValues};
 use crate::scorers::Statistics;
+use crate::stop_words::stop_words;
 use crate::{Config, Explanation, Hit, Query, QueryError, Stop};
 
 /// A searcher for one generation of an index.
@@ -35,7 +35,7 @@ pub struct Searcher {
     pub(crate) statistics: Arc<Statistics>,
     pub(crate) prior: Prior,
     pub(crate) workspaces: Arc<Workspaces>,
-    pub(crate) tables: Arc<Tables>,
+    pub(crate) tables: Arc<ImpactTables>,
 }
 
 impl Searcher {
@@ -48,13 +48,13 @@ impl Searcher {
         ranks: Vec<(String, RankValues)>,
     ) -> Result<Searcher, QueryError> {
         Ok(Searcher {
-            ignored: ignored_terms(&analyzer),
+            ignored: stop_words(&analyzer),
             plain: analyzer.without_stemmer(),
             statistics: Arc::new(Statistics::new(&index, &config)),
             prior: Prior::new(&index, &config, ranks)?,
             index,
             analyzer,
-            tables: Arc::new(Tables::new(config.table_bytes)),
+            tables: Arc::new(ImpactTables::new(config.table_bytes)),
             config,
             workspaces: Arc::default(),
         })
@@ -78,7 +78,7 @@ impl Searcher {
     }
 
     /// Reports the number and memory of the tables of frequent words.
-    pub fn tables(&self) -> TablesReport {
+    pub fn tables(&self) -> ImpactTablesReport {
         self.tables.report()
     }
 

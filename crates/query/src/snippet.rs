@@ -4,7 +4,7 @@
 //! Among all windows that fit, the best one has (1) the most different terms, (2) the most highlighted words, (3)
 //! the shortest span, (4) the earliest place. It is then widened by neighbouring words until it is full,
 //! preferably from the beginning of a block. One pass of analysis and one of two pointers: linear in the text.
-//! Slow analysis is bounded (`effort.rs`).
+//! Slow analysis is bounded (`snippet_budget.rs`).
 //!
 //! **Invariant.** A snippet has at most the requested number of characters, ellipses included. It is cut between
 //! words, or inside one if no word fits. The pieces of [`Highlighter::mark`] together are its text.
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use page::Analyzer;
 use serde::Serialize;
 
-use crate::{Stop, effort};
+use crate::{Stop, snippet_budget};
 
 /// Maximum part of a text that is searched for a snippet.
 const TEXT_BYTES_MAX: usize = 1 << 20;
@@ -89,7 +89,7 @@ impl Highlighter {
         if self.stop.is_set() {
             return Vec::new();
         }
-        effort::parts(text, &self.terms, |part, is_cut| {
+        snippet_budget::parts(text, &self.terms, |part, is_cut| {
             let (start, part) = (part.start, &text[part]);
             if !is_cut {
                 return words.push(start, start + part.trim_end().len(), None);

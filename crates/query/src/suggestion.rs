@@ -18,7 +18,7 @@ use index::{Field, Segment};
 use serde::Serialize;
 
 use crate::edits;
-use crate::written::Sought;
+use crate::surface_forms::TermContext;
 use crate::{Hit, Matches, Query, QueryError, Searcher, Stop, parse};
 
 /// A query with fewer results that have all words may get a suggestion.
@@ -143,7 +143,7 @@ impl Searcher {
                 forms.sort_unstable();
                 forms.dedup();
                 let fits = |word: &str| forms.contains(&&*self.plain.terms(word).concat());
-                let sought = Sought { term, fields: &fields, typed: &word.text, fits: &fits };
+                let sought = TermContext { term, fields: &fields, typed: &word.text, fits: &fits };
                 let meant = match forms[..] {
                     // Texts show which of several forms are words, and whether a stem is one.
                     [form] if form != term || self.analyzer.stemmer() == "none" => {

@@ -6,7 +6,7 @@
 //! **Invariant.** In every model, [`FieldWeighting::scaled`] is summed over all fields before
 //! [`TermWeighting::score`] computes the score.
 
-use index::{DocId, Field, Lengths, Peaks};
+use index::{DocId, Field, Lengths, MaxFrequencies};
 use serde::{Deserialize, Serialize};
 
 use crate::bm25::{Bm25, FieldScale};
@@ -52,7 +52,7 @@ impl TermWeighting {
 #[derive(Clone, Copy)]
 pub(crate) enum FieldWeighting<'a> {
     Bm25 { scale: FieldScale, lengths: Lengths<'a> },
-    TfIdf { weight: f64, peaks: Peaks<'a> },
+    TfIdf { weight: f64, peaks: MaxFrequencies<'a> },
 }
 
 impl FieldWeighting<'_> {

@@ -13,13 +13,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use archive::{Archive, Location};
-use collection::{Collection, CollectionError, Folding, PagePointer, PageRow, PageTable, Vector};
+use collection::{Clusters, Collection, CollectionError, PagePointer, PageRow, PageTable, Vector};
 use index::{Index, IndexError};
 use query::{Explanation, Hit, Matches, Piece, Query, QueryError, RankValues, Searcher, Stop};
 
 use crate::SearchError;
-use crate::copy::PageCopy;
-use crate::results::{Captured, Completions, Found, Question, Ranking, Results};
+use crate::cached_copy::PageCopy;
+use crate::results::{CachedPage, Completions, Ranking, Results, SearchRequest, SearchResult};
 
 /// Length of a snippet.
 const SNIPPET_CHARS_MAX: usize = 240;
@@ -37,7 +37,7 @@ pub struct Engine {
     /// Modification times of the page table and the clusters. Set if one of these files is unusable.
     times: Option<FileTimes>,
     pages: PageTable,
-    folding: Option<Folding>,
+    folding: Option<Clusters>,
     archive: Archive,
 }
 
@@ -89,7 +89,7 @@ impl Engine {
         let pages = PageTable::open(&collection.pages_dir()).or_else(|fault| {
             unless_damaged(fault, "No snippets and no copies").map(|()| PageTable::default())
         })?;
-        let folding = Folding::open(collection, pages.directory())
+        let folding = Clusters::open(collection, pages.directory())
             .or_else(|fault| unless_damaged(fault, "No duplicates").map(|()| None))?;
         let searcher = Searcher::new(Arc::clone(&index), analyzer, query, ranks)?;
         Ok(Self {
@@ -182,13 +182,13 @@ impl Engine {
     }
 
     /// The best documents for a question.
-    pub fn search(&self, question: &Question<'_>) -> Result<Results, SearchError> {
+    pub fn search(&self, question: &SearchRequest<'_>) -> Result<Results, SearchError> {
         let query = query::parse(question.text)?;
         self.if_intact(self.answer(&query, question))
     }
 
-    fn answer(&self, query: &Query, question: &Question<'_>) -> Result<Results, SearchError> {
-        let &Question { offset, k, topic, explain, ref stop, .. } = question;
+    fn answer(&self, query: &Query, question: &SearchRequest<'_>) -> Result<Results, SearchError> {
+        let &SearchRequest { offset, k, topic, explain, ref stop, .. } = question;
         let searcher = self.searcher(topic)?;
         let prepared = searcher.prepare_until(query, stop)?;
         let answer = prepared.search(offset, k)?;
@@ -198,7 +198,7 @@ impl Engine {
                 if explain { Some(prepared.explain(hit.segment, hit.doc)?) } else { None };
             self.found(hit, &highlighter, explanation.filter(|_| !stop.is_set()))
         });
-        let hits: Vec<Found> = found.collect::<Result<_, _>>()?;
+        let hits: Vec<SearchResult> = found.collect::<Result<_, _>>()?;
         // If results exist, an unknown name that resembles no field may be part of the searched text.
         let unknown = query.unknown_field();
         let unknown = unknown.filter(|field| field.meant.is_some() || answer.total == 0);
@@ -230,11 +230,11 @@ impl Engine {
     }
 
     /// A note on results whose text is missing from the page table.
-    fn without_text(&self, hits: &[Found]) -> Option<String> {
-        let is_known = |hit: &&Found| self.pages.directory().find(&hit.url).is_some();
+    fn without_text(&self, hits: &[SearchResult]) -> Option<String> {
+        let is_known = |hit: &&SearchResult| self.pages.directory().find(&hit.url).is_some();
         let bare: Vec<_> = hits.iter().filter(|hit| !hit.cached).filter(is_known).collect();
         let directory = self.pages.directory();
-        let fault = |hit: &&Found| {
+        let fault = |hit: &&SearchResult| {
             let pointer = directory.entries()[directory.find(&hit.url)?].pointer;
             self.pages.page(pointer).err().map(|fault| fault.to_string())
         };
@@ -303,7 +303,7 @@ impl Engine {
         hit: &Hit,
         highlighter: &query::Highlighter,
         explanation: Option<Explanation>,
-    ) -> Result<Found, SearchError> {
+    ) -> Result<SearchResult, SearchError> {
         let record = self.index.segments()[hit.segment].record(hit.doc)?;
         // A page removed since indexing is a result without a snippet.
         let directory = self.pages.directory();
@@ -314,7 +314,7 @@ impl Engine {
             shown(highlighter.snippet(text, SNIPPET_CHARS_MAX))
         });
         let title = if record.title.trim().is_empty() { &record.url } else { &record.title };
-        Ok(Found {
+        Ok(SearchResult {
             title: shown(highlighter.mark(title)),
             snippet,
             url: page::without_controls(&record.url).into_owned(),
@@ -329,12 +329,12 @@ impl Engine {
     }
 
     /// The capture from which the copy of `url` is made.
-    pub fn captured(&self, url: &str) -> Result<Option<Captured>, SearchError> {
+    pub fn captured(&self, url: &str) -> Result<Option<CachedPage>, SearchError> {
         let Some(place) = self.pages.directory().find(url) else { return Ok(None) };
         let entry = &self.pages.directory().entries()[place];
         let row = self.pages.page(entry.pointer)?;
         let shown = |url: String| page::without_controls(&url).into_owned();
-        Ok(row.map(|(url, _)| Captured { url: shown(url), date_s: entry.date_s }))
+        Ok(row.map(|(url, _)| CachedPage { url: shown(url), date_s: entry.date_s }))
     }
 
     /// A copy of `url`, from the archive.

@@ -7,12 +7,14 @@
 //! **Invariant.** An engine answers from one generation of the index for its whole life.
 #![forbid(unsafe_code)]
 
-mod copy;
+mod cached_copy;
 mod engine;
 mod error;
 mod results;
 
-pub use copy::PageCopy;
+pub use cached_copy::PageCopy;
 pub use engine::{Change, Engine};
 pub use error::SearchError;
-pub use results::{Captured, Completions, Found, Question, Ranking, Results, stopped_after};
+pub use results::{
+    CachedPage, Completions, Ranking, Results, SearchRequest, SearchResult, stopped_after,
+};

@@ -10,7 +10,7 @@ pub type Ranking = Vec<(String, f64)>;
 
 /// A query, and the range of results to return.
 #[derive(Debug, Clone, Default)]
-pub struct Question<'a> {
+pub struct SearchRequest<'a> {
     /// The query, as typed.
     pub text: &'a str,
     /// The number of best results to skip.
@@ -43,7 +43,7 @@ pub struct Results {
     /// The number of results skipped before the first hit.
     pub offset: usize,
     /// The results, best first.
-    pub hits: Vec<Found>,
+    pub hits: Vec<SearchResult>,
     /// A warning about a field name in the query that does not exist.
     pub hint: Option<String>,
     /// Notes on parts of the query that were not applied and on missing files, one line each.
@@ -63,7 +63,7 @@ pub struct Completions {
 
 /// One result.
 #[derive(Debug, Serialize)]
-pub struct Found {
+pub struct SearchResult {
     /// The URL of the page.
     pub url: String,
     /// The title with the query's words marked. The URL if the page has no title.
@@ -86,7 +86,7 @@ pub struct Found {
 }
 
 /// A page with a cached copy.
-pub struct Captured {
+pub struct CachedPage {
     /// The URL of the page.
     pub url: String,
     /// The time of the capture, in seconds since the Unix epoch.

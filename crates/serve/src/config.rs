@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::hosts::is_host;
+use crate::allowed_hosts::is_host;
 
 /// The configuration of the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

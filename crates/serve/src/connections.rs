@@ -1,6 +1,6 @@
 //! The accept loop: time limits of connections, and orderly shutdown.
 //!
-//! `places.rs` chooses the connection to close when all places are taken. `progress.rs` detects stalled writes.
+//! `connection_slots.rs` chooses the connection to close when all places are taken. `write_timeout.rs` detects stalled writes.
 //! `http.rs` answers requests.
 //!
 //! **Invariant.** The loop never waits for a connection to end. A connection is closed unless it sends a
@@ -24,8 +24,8 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
-use crate::places::Places;
-use crate::progress::Progress;
+use crate::connection_slots::ConnectionSlots;
+use crate::write_timeout::WriteTimeout;
 
 /// The time limit for the head of a request, including idle time on an open connection.
 const HEAD_MS_MAX: u64 = 15_000;
@@ -52,7 +52,7 @@ pub(crate) async fn accept(
         .header_read_timeout(Duration::from_millis(HEAD_MS_MAX))
         .max_buf_size(BUFFER_BYTES_MAX);
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Places::default());
+    let places = Arc::new(ConnectionSlots::default());
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
         let accepted = tokio::select! {
@@ -72,7 +72,7 @@ pub(crate) async fn accept(
                 }
             },
         };
-        let Some(seat) = Places::take(&places, peer.ip()) else {
+        let Some(seat) = ConnectionSlots::take(&places, peer.ip()) else {
             refuse(&stream);
             continue;
         };
@@ -89,7 +89,7 @@ pub(crate) async fn accept(
                 Ok::<_, Infallible>(answer)
             }
         });
-        let io = TokioIo::new(Progress::new(stream, Arc::clone(&seat)));
+        let io = TokioIo::new(WriteTimeout::new(stream, Arc::clone(&seat)));
         let served = graceful.watch(server.serve_connection(io, service));
         tokio::spawn(async move {
             tokio::select! {

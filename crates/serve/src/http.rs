@@ -17,14 +17,14 @@ use axum::routing::get;
 use axum::{Extension, Json, Router};
 use collection::Collection;
 use query::Stop;
-use search::{Engine, Question};
+use search::{Engine, SearchRequest};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
 use tokio::net::TcpListener;
 
+use crate::allowed_hosts::{AllowedHosts, Refused};
 use crate::connections::accept;
-use crate::hosts::{Hosts, Refused};
 use crate::state::State;
 use crate::{Config, ServeError, page};
 
@@ -54,10 +54,10 @@ struct Asked {
 }
 
 impl Asked {
-    fn question(&self, offset: usize, k: usize, stop: &Stop) -> Question<'_> {
+    fn question(&self, offset: usize, k: usize, stop: &Stop) -> SearchRequest<'_> {
         let topic = Some(self.topic.trim()).filter(|topic| !topic.is_empty());
         let explain = self.explain != 0;
-        Question { text: &self.q, offset, k, topic, explain, stop: stop.clone() }
+        SearchRequest { text: &self.q, offset, k, topic, explain, stop: stop.clone() }
     }
 }
 
@@ -150,7 +150,7 @@ impl Site {
         listener: TcpListener,
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), ServeError> {
-        let hosts = Arc::new(Hosts::new(listener.local_addr()?, &self.state.config.hosts));
+        let hosts = Arc::new(AllowedHosts::new(listener.local_addr()?, &self.state.config.hosts));
         let fresh = tokio::spawn(Arc::clone(&self.state).keep_fresh());
         let state = Arc::clone(&self.state);
         let shutdown = async move {
@@ -163,7 +163,7 @@ impl Site {
     }
 }
 
-fn router(state: Arc<State>, hosts: Arc<Hosts>) -> Router {
+fn router(state: Arc<State>, hosts: Arc<AllowedHosts>) -> Router {
     let title = state.config.title.clone();
     let only_known = move |request: Request, next: Next| {
         let (hosts, title) = (Arc::clone(&hosts), title.clone());
@@ -193,7 +193,12 @@ fn router(state: Arc<State>, hosts: Arc<Hosts>) -> Router {
 struct Host(String);
 
 /// Refuses requests for an unknown host.
-async fn check_host(hosts: &Hosts, title: &str, mut request: Request, next: Next) -> Response {
+async fn check_host(
+    hosts: &AllowedHosts,
+    title: &str,
+    mut request: Request,
+    next: Next,
+) -> Response {
     match hosts.host(request.uri(), request.headers(), request.version()) {
         Ok(host) => {
             request.extensions_mut().insert(Host(host));

@@ -7,17 +7,17 @@
 //! JavaScript. No page makes the browser connect to another host.
 #![forbid(unsafe_code)]
 
+mod allowed_hosts;
+mod cached_copy;
 mod config;
+mod connection_slots;
 mod connections;
-mod copy;
 mod error;
-mod hosts;
 mod http;
 mod page;
-mod places;
 mod pool;
-mod progress;
 mod state;
+mod write_timeout;
 
 pub use config::Config;
 pub use error::ServeError;

@@ -11,7 +11,7 @@ use collection::Collection;
 use query::Stop;
 use search::{Change, Engine, SearchError};
 
-use crate::copy::Copies;
+use crate::cached_copy::Copies;
 use crate::pool::Pool;
 use crate::{Config, ServeError};
 

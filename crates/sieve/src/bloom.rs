@@ -17,8 +17,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::filter::{Filter, Spread};
-use crate::frontier::{Frontier, Span};
 use crate::header::{damaged, io_failed};
+use crate::pending::{PendingKeys, Span};
 use crate::{Sieve, SieveError, Signature, Stats, expected_collisions, snapshot};
 
 /// A sieve of fixed memory that loses a few keys.
@@ -26,7 +26,7 @@ use crate::{Sieve, SieveError, Signature, Stats, expected_collisions, snapshot};
 pub struct BloomSieve {
     dir: PathBuf,
     filter: Filter,
-    frontier: Frontier,
+    frontier: PendingKeys,
     offered: u64,
     emitted: u64,
     seen: u64,
@@ -63,7 +63,7 @@ impl BloomSieve {
         let (capacity, precision) = (filter.capacity(), u64::from(filter.precision()));
         let numbers: [u64; STATE_NUMBERS] = [0, 0, 0, start, end, capacity, precision];
         let state_bytes = snapshot::write(dir, filter.kind(), numbers)?;
-        let frontier = Frontier::create(dir)?;
+        let frontier = PendingKeys::create(dir)?;
         let dir = dir.to_path_buf();
         Ok(Self { dir, filter, frontier, offered: 0, emitted: 0, seen: 0, state_bytes })
     }
@@ -81,7 +81,7 @@ impl BloomSieve {
         let precision = u32::try_from(precision).map_err(|_| torn())?;
         let filter = Filter::with_words(empty.spread(), capacity, precision, words);
         let filter = filter.ok_or_else(torn)?;
-        let frontier = Frontier::open(dir, Span { start, end })?;
+        let frontier = PendingKeys::open(dir, Span { start, end })?;
         let dir = dir.to_path_buf();
         Ok(Self { dir, filter, frontier, offered, emitted, seen, state_bytes })
     }

@@ -32,7 +32,7 @@ pub(crate) enum Kind {
     /// A blocked Bloom filter and the state of its sieve.
     BlockedBloom = b'L' as isize,
     /// New keys that wait for a flush.
-    Frontier = b'F' as isize,
+    PendingKeys = b'F' as isize,
     /// The number of commits that the store of an LSM sieve must have.
     #[cfg(feature = "lsm")]
     Lsm = b'M' as isize,

@@ -31,8 +31,8 @@ use fjall::config::PartitioningPolicy;
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::frontier::{Frontier, Span};
 use crate::header::{Kind, damaged, io_failed};
+use crate::pending::{PendingKeys, Span};
 use crate::set::SignatureSet;
 use crate::{Sieve, SieveError, Signature, Stats, expected_collisions, snapshot};
 
@@ -63,7 +63,7 @@ pub struct LsmSieve {
     commit_keys: usize,
     /// Signatures that are new since the last commit.
     young: SignatureSet,
-    frontier: Frontier,
+    frontier: PendingKeys,
     offered: u64,
     emitted: u64,
     known: u64,
@@ -124,7 +124,7 @@ impl LsmSieve {
         if commits < commits_min {
             return Err(damaged(&path, 0, "the store has forgotten a commit"));
         }
-        let frontier = Frontier::open(dir, Span { start, end })?;
+        let frontier = PendingKeys::open(dir, Span { start, end })?;
         let (dir, young) = (dir.to_path_buf(), SignatureSet::default());
         Ok(Self {
             dir,

@@ -4,7 +4,7 @@
 //! immutable sorted runs (`levels.rs`). Signatures of Z that are in no run yet are *young* and stay
 //! in memory. *A* holds the keys encountered since the last merge: the keys in a file (`keys.rs`),
 //! signature and position in memory. *F*, the frontier, holds new keys that wait for a flush, in a
-//! file (`frontier.rs`).
+//! file (`pending.rs`).
 //!
 //! **The way of a key.** Without runs, the young signatures are all seen signatures. A small sieve
 //! therefore decides at once and writes only new keys. With runs, a key joins A until the next
@@ -42,10 +42,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::frontier::{Frontier, Span};
 use crate::header::{self, Kind, damaged, io_failed};
 use crate::keys::KeyFile;
 use crate::levels::{Levels, Names};
+use crate::pending::{PendingKeys, Span};
 use crate::run::Entry;
 use crate::set::SignatureSet;
 use crate::{Sieve, SieveError, Signature, Stats, expected_collisions, radix, snapshot};
@@ -61,7 +61,7 @@ pub struct OfflineSieve {
     buffer: Vec<Entry>,
     encountered: KeyFile,
     seen: Levels,
-    frontier: Frontier,
+    frontier: PendingKeys,
     offered: u64,
     emitted: u64,
     state_bytes: u64,
@@ -75,7 +75,7 @@ impl OfflineSieve {
         fs::create_dir_all(dir).map_err(io_failed("create", dir))?;
         let numbers = [0, 0, Span::EMPTY.start, Span::EMPTY.end, 0];
         let state_bytes = snapshot::write(dir, Kind::Offline, numbers)?;
-        let (seen, frontier) = (Levels::create(dir)?, Frontier::create(dir)?);
+        let (seen, frontier) = (Levels::create(dir)?, PendingKeys::create(dir)?);
         Ok(Self { state_bytes, ..Self::with(dir, buffer_keys, seen, frontier)? })
     }
 
@@ -95,7 +95,7 @@ impl OfflineSieve {
         let runs = runs.filter(|runs| runs.iter().all(|&(level, _)| level < LEVELS_MAX));
         let names = Names { next: *next, runs: runs.ok_or_else(torn)? };
         let seen = Levels::open(dir, &names)?;
-        let frontier = Frontier::open(dir, Span { start: *start, end: *end })?;
+        let frontier = PendingKeys::open(dir, Span { start: *start, end: *end })?;
         let sieve = Self::with(dir, buffer_keys, seen, frontier)?;
         let state_bytes = snapshot::bytes(numbers.len());
         Ok(Self { offered: *offered, emitted: *emitted, state_bytes, ..sieve })
@@ -105,7 +105,7 @@ impl OfflineSieve {
         dir: &Path,
         buffer_keys: usize,
         seen: Levels,
-        frontier: Frontier,
+        frontier: PendingKeys,
     ) -> Result<Self, SieveError> {
         Ok(Self {
             dir: dir.to_path_buf(),

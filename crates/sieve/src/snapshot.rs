@@ -17,9 +17,9 @@ use std::path::Path;
 use durable::Fault;
 
 use crate::SieveError;
-use crate::frontier;
 use crate::header::{Kind, OTHER_VERSION, damaged, io_failed, open_failed};
 use crate::levels;
+use crate::pending;
 
 /// The name of the file in the folder of its sieve.
 pub(crate) const NAME: &str = "sieve.state";
@@ -80,7 +80,7 @@ fn has_files(dir: &Path) -> Result<bool, SieveError> {
     };
     for entry in entries {
         let name = entry.map_err(io_failed("read", dir))?.file_name();
-        if name == frontier::NAME || levels::is_run(&name) {
+        if name == pending::NAME || levels::is_run(&name) {
             return Ok(true);
         }
     }

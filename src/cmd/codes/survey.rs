@@ -17,8 +17,8 @@ use anyhow::{Context as _, Result};
 use serde::Serialize;
 
 use super::plot;
+use crate::console;
 use crate::context::{Context, Exit};
-use crate::talk;
 
 /// One of the streams of an index.
 pub(super) struct Stream {
@@ -230,11 +230,11 @@ pub(super) fn name(code: &str, parameter: Option<u64>) -> String {
 
 fn print(out: &mut impl Write, stream: &StreamAnswer) -> Result<()> {
     let StreamAnswer { stream: name, numbers, mean, max, entropy, stored, .. } = stream;
-    let numbers = talk::count(*numbers, "number");
+    let numbers = console::count(*numbers, "number");
     writeln!(
         out,
         "{name}: {numbers}, mean {mean:.2}, greatest {}",
-        talk::thousands((*max).into())
+        console::thousands((*max).into())
     )?;
     writeln!(out, "  entropy {entropy:.3} bits a number; in the index now {stored:.3}")?;
     writeln!(out, "  {:<28} {:>8} {:>14}  in crivello.toml", "code", "bits", "over entropy")?;

@@ -12,8 +12,8 @@ use anyhow::{Context as _, Result};
 use clap::ValueEnum;
 use serde_json::json;
 
+use crate::console;
 use crate::context::{Context, Exit, Usage};
-use crate::talk;
 
 /// Longer codewords are not printed.
 const BITS_MAX: usize = 1 << 20;
@@ -155,7 +155,7 @@ impl Words {
 
     /// Decodes concatenated codewords.
     fn decode(&self, text: &str) -> Result<Vec<u64>> {
-        let wrong = |why: String| Usage(format!("{}: {why}", talk::plain(text)));
+        let wrong = |why: String| Usage(format!("{}: {why}", console::plain(text)));
         let bits = Bits::from_text(text)
             .ok_or_else(|| wrong("a codeword has no letters but 0 and 1".to_owned()))?;
         let Words::Instantaneous(code) = self else {
@@ -189,7 +189,7 @@ pub(super) fn encode(args: &EncodeArgs, context: &Context) -> Result<Exit> {
     let fitted = if from_data { Some(all_numbers(args)?) } else { None };
     let given = fitted.as_deref().map(Golomb::fitting);
     if let Some(modulus) = given.and_then(|golomb| golomb.parameter()) {
-        talk::say(context.quiet, &format!("modulus {modulus}, for the mean of the numbers"));
+        console::say(context.quiet, &format!("modulus {modulus}, for the mean of the numbers"));
     }
     let words = args.choice.words(|| given)?;
     let mut out = std::io::stdout().lock();
@@ -258,6 +258,6 @@ fn each_word(arguments: &[String], mut take: impl FnMut(&str) -> Result<()>) -> 
 fn number(word: &str) -> Result<u64> {
     let digits = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
     let number = digits.then(|| word.parse().ok()).flatten();
-    let wrong = || Usage(format!("{}: not a number from 0 to {}", talk::plain(word), u64::MAX));
+    let wrong = || Usage(format!("{}: not a number from 0 to {}", console::plain(word), u64::MAX));
     Ok(number.ok_or_else(wrong)?)
 }

@@ -16,8 +16,8 @@ use page::StatusClass;
 use serde::Serialize;
 
 use super::{aside_fate, is_of_others, list};
+use crate::console::{self, Fact, count, thousands};
 use crate::context::Context;
-use crate::talk::{self, Fact, count, thousands};
 
 /// Number of hosts set aside that a crawl names one by one.
 const ASIDES_SHOWN_MAX: usize = 6;
@@ -53,15 +53,15 @@ impl Summary {
         if let Some(damage) = &report.damage {
             let text = format!(
                 "archive: {damage}; the next crawl fetches missing pages again; {}",
-                talk::SEE_DOCTOR
+                console::SEE_DOCTOR
             );
             summary.push(Fact::new("Damaged", text));
         }
         for (gone, shortened) in [(&report.gone[..], &[][..]), (&[], &report.shortened)] {
             let is_lost = gone.iter().chain(shortened).any(|name| lost.contains(name));
-            let more = if is_lost { format!("; {}", talk::SEE_DOCTOR) } else { String::new() };
+            let more = if is_lost { format!("; {}", console::SEE_DOCTOR) } else { String::new() };
             let fate = "lost pages are fetched again where links or seeds lead to them";
-            let files = talk::lost_files(gone, shortened).into_iter();
+            let files = console::lost_files(gone, shortened).into_iter();
             summary
                 .extend(files.map(|files| Fact::new("Missing", format!("{files}; {fate}{more}"))));
         }
@@ -128,7 +128,7 @@ fn crawled(report: &Report) -> Fact {
         text = format!("{text}, {} in all,", thousands(report.pages));
     }
     let seconds = Duration::from_millis(report.elapsed_ms).as_secs_f64();
-    let (requests, bytes) = (count(report.requests, "request"), talk::bytes(report.bytes));
+    let (requests, bytes) = (count(report.requests, "request"), console::bytes(report.bytes));
     Fact::new("Crawled", format!("{text} in {seconds:.1} s ({requests}, {bytes})"))
 }
 
@@ -283,7 +283,7 @@ fn left_out(report: &Report) -> Vec<Fact> {
     let detail = |fact: Option<Fact>| fact.map(|fact| Fact { is_detail: true, ..fact });
     let limited = by_key("Limited", "URL", &dropped);
     let statuses = statuses.into_iter().map(|(status, times)| (format!("status {status}"), times));
-    let bad_line = report.bad_line.as_deref().map(talk::plain).unwrap_or_default();
+    let bad_line = report.bad_line.as_deref().map(console::plain).unwrap_or_default();
     let kept = if unreadable == 1 {
         "in the archive, such as a PDF; its text is not searchable"
     } else {
@@ -320,7 +320,7 @@ fn no_page_statuses(report: &Report) -> BTreeMap<u16, u64> {
 /// Returns whether an answer is neither a page nor leads to one, and is not retried.
 fn is_no_page(status: u16) -> bool {
     match StatusClass::of(status) {
-        StatusClass::Page | StatusClass::Moved | StatusClass::Passing => false,
+        StatusClass::Page | StatusClass::Moved | StatusClass::Temporary => false,
         StatusClass::Gone => true,
         // 304 says that a known page has not changed.
         StatusClass::Odd => status != 304,
@@ -333,7 +333,7 @@ fn sieve(sieve: &SieveReport) -> Vec<Fact> {
     let lost = sieve.expected_collisions + sieve.false_positive_rate * sieve.emitted as f64;
     let lost = if lost < 0.5 { "none expected".to_owned() } else { format!("about {lost:.0}") };
     let hits = 100.0 * sieve.cache_hit_rate;
-    let (memory, disk) = (talk::bytes(sieve.memory_bytes), talk::bytes(sieve.disk_bytes));
+    let (memory, disk) = (console::bytes(sieve.memory_bytes), console::bytes(sieve.disk_bytes));
     let (offered, emitted) = (count(sieve.offered, "URL"), thousands(sieve.emitted));
     let kind = &sieve.kind;
     vec![
@@ -363,7 +363,7 @@ fn reason(why: &str) -> String {
     let inner = inner.split(" (os error ").next().unwrap_or(inner);
     let mut letters = inner.chars();
     let first = letters.next().map(|first| first.to_ascii_lowercase());
-    talk::plain(&first.into_iter().chain(letters).collect::<String>())
+    console::plain(&first.into_iter().chain(letters).collect::<String>())
 }
 
 /// Pages that were missing from the archive when the run began.
@@ -416,7 +416,7 @@ fn known(visited: &Visited, config: &Config) -> Vec<Fact> {
         _ => format!("--recrawl=given visits {them} again"),
     };
     let Some(first) = visited.first.first() else { return Vec::new() };
-    let (url, date) = (talk::plain(&first.url), archive::date_text(first.date_s));
+    let (url, date) = (console::plain(&first.url), archive::date_text(first.date_s));
     let mut facts = vec![
         Fact::new("Known", format!("{addresses} you gave {were} visited before; {again}")),
         Fact::detail("Known", format!("{url}: {} at {date}", first.outcome)),
@@ -504,7 +504,7 @@ fn reasons(report: &Report) -> String {
         let (seeds, date) = (count(known, "seed"), archive::date_text(first.date_s));
         all.push(format!(
             "{seeds} visited before, such as {} ({} at {date}); `crivello crawl --recrawl` visits them again",
-            talk::plain(&first.url),
+            console::plain(&first.url),
             first.outcome
         ));
     }

@@ -11,9 +11,9 @@ use archive::Unpacked;
 use collection::Collection;
 
 use super::modified_s;
+use crate::console::{count, thousands};
 use crate::context::{Context, Exit};
 use crate::pipeline::Pipeline;
-use crate::talk::{count, thousands};
 
 pub(super) fn import(file: &Path, collection: &Collection, context: &Context) -> Result<Exit> {
     let config = context.config(collection)?;

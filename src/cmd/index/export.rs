@@ -10,8 +10,8 @@ use collection::Collection;
 use flate2::write::GzEncoder;
 use index::{CiffExport, Field};
 
+use crate::console::count;
 use crate::context::{Context, Exit, Usage};
-use crate::talk::count;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:

@@ -9,8 +9,8 @@ use anyhow::Result;
 use archive::Unpacked;
 use jobs::{JobsError, RankImport};
 
+use crate::console;
 use crate::context::{Context, Exit, Usage};
-use crate::talk;
 
 #[derive(clap::Args)]
 #[command(after_help = "Example:
@@ -44,11 +44,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     let unknown = match first_unknown {
         None => String::new(),
         Some(first) => {
-            let first = talk::plain(&first);
-            format!("; {} not in the collection, such as {first}", talk::thousands(unknown))
+            let first = console::plain(&first);
+            format!("; {} not in the collection, such as {first}", console::thousands(unknown))
         }
     };
-    context.say("Imported", format!("{}{unknown}", talk::count(values, "value")));
+    context.say("Imported", format!("{}{unknown}", console::count(values, "value")));
     if config.search.ranks.get(&name).is_none_or(|weight| *weight == 0.0) {
         let key = format!("ranks = {{ …, {name} = 0.1 }}");
         context.say("Next", format!("give it a weight: {key} in [search] of crivello.toml"));

@@ -9,13 +9,13 @@ use std::path::Path;
 
 use anyhow::Result;
 use archive::{Archive, ArchiveError, CdxLine, Kind, Location, Record, parse_http};
-use crawl::{Config, Moment, Normalisation, Purpose, Told};
+use crawl::{Config, Moment, Normalisation, Purpose, VisitRecord};
 use page::{Directives, Page, StatusClass, Url};
 use serde::Serialize;
 
-use super::{URL_BYTES_MAX, cut};
+use super::{URL_BYTES_MAX, truncation};
+use crate::console;
 use crate::pipeline::extract_options;
-use crate::talk;
 
 /// A visit.
 #[derive(Serialize)]
@@ -43,7 +43,7 @@ pub(super) struct Capture {
     #[serde(skip)]
     imported: bool,
     #[serde(skip)]
-    told: Option<Told>,
+    told: Option<VisitRecord>,
     pub(super) file: String,
     pub(super) offset: u64,
 }
@@ -65,8 +65,8 @@ impl Capture {
     /// valid then.
     pub(super) fn is_vain(&self) -> bool {
         let purpose = self.purpose.unwrap_or(Purpose::Page);
-        let leaves_standing = |status| crawl::leaves_standing(purpose, status);
-        let is_vain = self.status.parse().is_ok_and(leaves_standing);
+        let keeps_previous = |status| crawl::keeps_previous(purpose, status);
+        let is_vain = self.status.parse().is_ok_and(keeps_previous);
         self.failure.is_some() || self.inconclusive.is_some() || is_vain && !self.unchanged
     }
 
@@ -250,7 +250,7 @@ pub(super) fn read(
             // Only the CDXJ line is left of an unreadable record.
             Err(_) => None,
         };
-        let mut told = record.as_ref().and_then(Told::read);
+        let mut told = record.as_ref().and_then(VisitRecord::read);
         if let Some(location) = told.as_mut().and_then(|told| told.location.as_mut())
             && let Ok(target) = page::normalise(location, Some(url), &page::Limits::default())
         {
@@ -259,7 +259,7 @@ pub(super) fn read(
         let status = line.status.or(told.as_ref().and_then(|told| told.status));
         let failure = record.as_ref().and_then(crawl::read_failure);
         let inconclusive = match &told {
-            _ if record.as_ref().is_some_and(crawl::withholds) => Some(Said::Noindex),
+            _ if record.as_ref().is_some_and(crawl::says_noindex) => Some(Said::Noindex),
             Some(told) if told.is_inconclusive && told.status == Some(412) => Some(Said::Condition),
             Some(told) if told.is_inconclusive => record.as_ref().map(|record| said(record, agent)),
             _ => None,
@@ -334,7 +334,9 @@ pub(super) fn newest(
 /// Returns which limits cut the newest page or document.
 pub(super) fn cuts(archive: &Archive, url: &Url, config: &Config) -> Result<Vec<String>> {
     let mut cuts = page_cuts(archive, url, config)?;
-    cuts.extend(newest_text(archive, url)?.and_then(|record| cut::text_cut(&record, config)));
+    cuts.extend(
+        newest_text(archive, url)?.and_then(|record| truncation::text_cut(&record, config)),
+    );
     Ok(cuts)
 }
 
@@ -362,9 +364,9 @@ fn page_cuts(archive: &Archive, url: &Url, config: &Config) -> Result<Vec<String
         Some(Ok(record)) => record,
         Some(Err(error)) => return Ok(vec![format!("it cannot be read: {error}")]),
     };
-    match Told::read(&record).map(|told| told.purpose) {
-        Some(Purpose::Page) => cut::cuts(&record, url, config),
-        Some(Purpose::Sitemap) => cut::sitemap_cuts(&record, config),
+    match VisitRecord::read(&record).map(|told| told.purpose) {
+        Some(Purpose::Page) => truncation::cuts(&record, url, config),
+        Some(Purpose::Sitemap) => truncation::sitemap_cuts(&record, config),
         Some(Purpose::Robots) | None => Ok(Vec::new()),
     }
 }
@@ -512,7 +514,7 @@ fn answer(captures: &[Capture], retries: u8, next: Option<Turn<'_>>) -> String {
         status => {
             let purpose = last.purpose.unwrap_or(Purpose::Page);
             let number = status.parse().unwrap_or(0);
-            if crawl::is_passing(purpose, number) {
+            if crawl::is_temporary(purpose, number) {
                 // No answer is valid, so every visit counts.
                 let requests = captures.iter().filter(|capture| capture.told.is_some()).count();
                 let requests = requests as u64;
@@ -533,18 +535,18 @@ fn answer(captures: &[Capture], retries: u8, next: Option<Turn<'_>>) -> String {
 /// Describes a temporary error.
 fn failing(
     status: &str,
-    told: Option<&Told>,
+    told: Option<&VisitRecord>,
     requests: u64,
     retries: u8,
     next: Option<Turn<'_>>,
 ) -> String {
-    let requests = talk::count(requests, "request");
+    let requests = console::count(requests, "request");
     let fate = fate(told, retries, next);
     format!("the server answered {status} to the last of {requests}{fate}")
 }
 
 /// Says whether a failed visit used up all `retries`, and which crawl makes another.
-fn fate(told: Option<&Told>, retries: u8, next: Option<Turn<'_>>) -> String {
+fn fate(told: Option<&VisitRecord>, retries: u8, next: Option<Turn<'_>>) -> String {
     let Some((told, (next, until_s))) = told.zip(next) else { return String::new() };
     let given_up = if told.is_final(retries) { "; given up" } else { "" };
     format!("{given_up}; {}", next.told(until_s))

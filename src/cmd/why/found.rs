@@ -1,7 +1,7 @@
 //! Where a URL was found.
 //!
 //! What lives here: lookups in the page table, which is fast, and in the archive, which is complete. What does not: how an
-//! answer names a URL (`crawl::Mentions`).
+//! answer names a URL (`crawl::ReferenceFinder`).
 //!
 //! **Invariant.** Only the archive can show that no link to a URL is followed: the table has no redirects, sitemaps or
 //! filters.
@@ -9,14 +9,14 @@
 use anyhow::Result;
 use archive::{Archive, ArchiveError};
 use collection::{Collection, PageTable};
-use crawl::{Mention, Mentions, URLS_BYTES_MAX};
+use crawl::{Reference, ReferenceFinder, URLS_BYTES_MAX};
 use page::Url;
 use serde::Serialize;
 
-use super::bar::Bar;
+use super::blockers::Blocker;
 use crate::config::Config;
+use crate::console;
 use crate::pipeline::extract_options;
-use crate::talk;
 
 /// The most places that are listed.
 pub(super) const FOUND_MAX: usize = 20;
@@ -29,7 +29,7 @@ pub(super) struct Found {
     /// Microseconds of that second; `None` from the page table, which has none.
     #[serde(rename = "microseconds", skip_serializing_if = "Option::is_none")]
     pub(super) date_us: Option<u32>,
-    pub(super) how: Mention,
+    pub(super) how: Reference,
 }
 
 /// Returns where a URL was found: from the page table if it is current and has a link that is followed, otherwise from
@@ -39,7 +39,7 @@ pub(super) fn found_on(url: &Url, collection: &Collection, config: &Config) -> R
     let has_filters = !crawl.parse_filter.is_empty() || !crawl.link_filter.is_empty();
     if !has_filters
         && has_table(collection)
-        && jobs::extract_lag(collection, &extract_options(crawl))?.is_none()
+        && jobs::extract_staleness(collection, &extract_options(crawl))?.is_none()
     {
         let found = in_table(url, collection)?;
         if found.iter().any(|found| found.how.is_followed(crawl)) {
@@ -65,7 +65,7 @@ fn in_table(url: &Url, collection: &Collection) -> Result<Vec<Found>> {
                 url: entries[place].url.clone(),
                 date_s: entries[place].date_s,
                 date_us: None,
-                how: if nofollow { Mention::Nofollow } else { Mention::Link },
+                how: if nofollow { Reference::Nofollow } else { Reference::Link },
             });
         }
         Ok(())
@@ -75,7 +75,7 @@ fn in_table(url: &Url, collection: &Collection) -> Result<Vec<Found>> {
 
 fn in_archive(url: &Url, collection: &Collection, config: &Config) -> Result<Vec<Found>> {
     let archive = Archive::open(&collection.archive_dir())?;
-    let mentions = Mentions::new(&config.crawl)?;
+    let mentions = ReferenceFinder::new(&config.crawl)?;
     let mut found: Vec<Found> = Vec::new();
     let is_followed = |found: &Found| found.how.is_followed(&config.crawl);
     for record in archive.records() {
@@ -100,37 +100,37 @@ fn in_archive(url: &Url, collection: &Collection, config: &Config) -> Result<Vec
 }
 
 /// Returns why no link to a URL is followed.
-pub(super) fn unfollowed(found_on: &[Found], config: &crawl::Config) -> Bar {
+pub(super) fn unfollowed(found_on: &[Found], config: &crawl::Config) -> Blocker {
     let (unfollowed, dropped) =
-        (|why: &str| Bar::Unfollowed(why.to_owned()), |why: String| Bar::Dropped(why));
+        (|why: &str| Blocker::Unfollowed(why.to_owned()), |why: String| Blocker::Dropped(why));
     if found_on.is_empty() {
         return unfollowed("nothing in the archive links to it");
     }
-    let is = |how: Mention| found_on.iter().any(|found| found.how == how);
-    let others = [Mention::Robots, Mention::Index, Mention::Sitemap, Mention::Redirect];
-    if is(Mention::Link) || others.into_iter().any(is) && !config.follow {
+    let is = |how: Reference| found_on.iter().any(|found| found.how == how);
+    let others = [Reference::Robots, Reference::Index, Reference::Sitemap, Reference::Redirect];
+    if is(Reference::Link) || others.into_iter().any(is) && !config.follow {
         return unfollowed(
             "`follow` is false or the crawl used `--list`, so only the seeds are fetched",
         );
     }
-    if is(Mention::Robots) {
+    if is(Reference::Robots) {
         return unfollowed("`sitemaps` is false, so sitemaps in robots.txt are not fetched");
     }
-    if is(Mention::Beyond) {
+    if is(Reference::Beyond) {
         return dropped(format!(
             "it is linked only after the first {} of a page (`links_per_page_max`)",
-            talk::count(config.links_per_page_max as u64, "link")
+            console::count(config.links_per_page_max as u64, "link")
         ));
     }
-    if is(Mention::BeyondBytes) {
+    if is(Reference::BeyondBytes) {
         return dropped(format!(
             "it is named only after the first {URLS_BYTES_MAX} bytes of URLs, the limit for one answer"
         ));
     }
-    if is(Mention::Filtered) {
+    if is(Reference::Filtered) {
         return unfollowed("`parse_filter` or `link_filter` excludes the links to it");
     }
-    if !is(Mention::Nofollow) {
+    if !is(Reference::Nofollow) {
         return unfollowed("pages name it as their canonical URL, and nothing links to it");
     }
     unfollowed("all links to it have nofollow")

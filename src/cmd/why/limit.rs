@@ -12,12 +12,12 @@ use std::path::Path;
 
 use anyhow::Result;
 use archive::{Archive, ArchiveError};
-use crawl::{Config, Mention, Purpose, Report, SITEMAP_DEPTH_MAX, Told};
+use crawl::{Config, Purpose, Reference, Report, SITEMAP_DEPTH_MAX, VisitRecord};
 use page::Url;
 
 use super::captures;
 use super::found::{FOUND_MAX, Found};
-use crate::talk::count;
+use crate::console::count;
 
 /// The data that limits depend on.
 pub(super) struct Limits<'a> {
@@ -94,19 +94,19 @@ impl Limits<'_> {
                 // An unreadable page may be near.
                 read => read.and_then(Result::ok),
             };
-            let Some(told) = record.as_ref().and_then(Told::read) else { return Ok(None) };
+            let Some(told) = record.as_ref().and_then(VisitRecord::read) else { return Ok(None) };
             let (hops, depth) = (told.hops, u32::from(told.depth) + 1);
             let (hops_max, depth_max) = (self.config.redirects_max, self.config.depth_max);
             let is_same_site = from.origin() == url.origin();
             far = match found.how {
-                Mention::Redirect if hops >= hops_max => Some(format!(
+                Reference::Redirect if hops >= hops_max => Some(format!(
                     "{} led to it, one more than `redirects_max` allows",
                     count(u64::from(hops) + 1, "redirect")
                 )),
-                Mention::Link if depth_max > 0 && is_same_site && depth > depth_max.into() => {
+                Reference::Link if depth_max > 0 && is_same_site && depth > depth_max.into() => {
                     Some(far_from_first(depth, depth_max))
                 }
-                Mention::Index
+                Reference::Index
                     if told.purpose == Purpose::Sitemap && depth > SITEMAP_DEPTH_MAX.into() =>
                 {
                     Some(format!(

@@ -7,13 +7,13 @@
 use std::io::Write;
 
 use anyhow::Result;
-use crawl::Mention;
+use crawl::Reference;
 
 use super::captures::Said;
 use super::found::{FOUND_MAX, Found};
 use super::{Gone, SEEDS, Why, sitemap};
 use crate::cmd::crawl::aside_fate;
-use crate::talk;
+use crate::console;
 
 /// The most duplicates that are listed.
 const COPIES_SHOWN_MAX: usize = 10;
@@ -21,14 +21,14 @@ const COPIES_SHOWN_MAX: usize = 10;
 pub(super) fn print(why: &Why) -> Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{}", why.url)?;
-    writeln!(out, "  {}", talk::plain(&why.verdict))?;
+    writeln!(out, "  {}", console::plain(&why.verdict))?;
     if let Some(writer) = &why.running {
         writeln!(out, "  {writer} is running right now; this answer is from the data on disk")?;
     }
     print_crawl(&mut out, why)?;
     print_visits(&mut out, why)?;
     for cut in &why.cuts {
-        writeln!(out, "  {}", talk::plain(cut))?;
+        writeln!(out, "  {}", console::plain(cut))?;
     }
     print_standing(&mut out, why)?;
     if why.seed {
@@ -40,22 +40,22 @@ pub(super) fn print(why: &Why) -> Result<()> {
     if let Some(namer) = &why.named_as_sitemap_by {
         let who = match namer.as_str() {
             SEEDS => "given as a sitemap".to_owned(),
-            namer => format!("named as a sitemap by {}", talk::plain(namer)),
+            namer => format!("named as a sitemap by {}", console::plain(namer)),
         };
         writeln!(out, "  {who}, but it answered with a page; a recrawl fetches it as a sitemap")?;
     }
     for Found { url, date_s, how, .. } in &why.found_on {
         let how = match how {
-            Mention::Link => "linked from",
-            Mention::Nofollow => "linked with nofollow from",
-            Mention::Beyond => "linked, after the limit on links, from",
-            Mention::BeyondBytes => "named, after the limit on bytes of URLs, by",
-            Mention::Filtered => "linked, but excluded by a filter, from",
-            Mention::Redirect => "redirected to from",
-            Mention::Sitemap => "in the sitemap",
-            Mention::Index => "in the sitemap index",
-            Mention::Robots => "a sitemap named in",
-            Mention::Canonical => "named as the canonical URL by",
+            Reference::Link => "linked from",
+            Reference::Nofollow => "linked with nofollow from",
+            Reference::Beyond => "linked, after the limit on links, from",
+            Reference::BeyondBytes => "named, after the limit on bytes of URLs, by",
+            Reference::Filtered => "linked, but excluded by a filter, from",
+            Reference::Redirect => "redirected to from",
+            Reference::Sitemap => "in the sitemap",
+            Reference::Index => "in the sitemap index",
+            Reference::Robots => "a sitemap named in",
+            Reference::Canonical => "named as the canonical URL by",
         };
         writeln!(out, "  {how} {url}, {}", archive::date_text(*date_s))?;
     }
@@ -72,9 +72,9 @@ fn print_visits(out: &mut impl Write, why: &Why) -> Result<()> {
         let date = archive::exact_date_text(capture.date_s, capture.date_us);
         let what = match &capture.failure {
             Some(failure) if capture.inconclusive.is_some() => {
-                format!("failed {date}, {}, with noindex in its headers", talk::plain(failure))
+                format!("failed {date}, {}, with noindex in its headers", console::plain(failure))
             }
-            Some(failure) => format!("failed {date}, {}", talk::plain(failure)),
+            Some(failure) => format!("failed {date}, {}", console::plain(failure)),
             None if capture.unreadable => {
                 format!("captured {date}, status {}, but the record cannot be read", capture.status)
             }
@@ -120,13 +120,13 @@ fn print_standing(out: &mut impl Write, why: &Why) -> Result<()> {
     if let Some(standing) = why.standing.as_ref().filter(|standing| !is_told(standing)) {
         let place = if standing == "a page" && why.folded_behind.is_none() { place } else { None };
         let place = place.map(|place| format!(" ({place})")).unwrap_or_default();
-        writeln!(out, "  it is {}{place}", talk::plain(standing))?;
+        writeln!(out, "  it is {}{place}", console::plain(standing))?;
     } else if let Some(place) = place.filter(|_| why.standing.is_none()) {
         writeln!(out, "  {place}")?;
     }
     let visited = why.visited_as.as_ref().unwrap_or(&why.url);
     if let Some(canonical) = why.canonical.as_ref().filter(|canonical| *canonical != visited) {
-        writeln!(out, "  its canonical URL is {}", talk::plain(canonical))?;
+        writeln!(out, "  its canonical URL is {}", console::plain(canonical))?;
     }
     if let Some(head) = &why.folded_behind {
         // Rounded down, so that 1.00 means equal.
@@ -138,7 +138,7 @@ fn print_standing(out: &mut impl Write, why: &Why) -> Result<()> {
         writeln!(out, "  represents {copy}")?;
     }
     if let Some(more @ 1..) = why.copies.len().checked_sub(COPIES_SHOWN_MAX) {
-        writeln!(out, "  … and {} (`--json` has all)", talk::count(more as u64, "more page"))?;
+        writeln!(out, "  … and {} (`--json` has all)", console::count(more as u64, "more page"))?;
     }
     Ok(())
 }
@@ -147,20 +147,20 @@ fn print_standing(out: &mut impl Write, why: &Why) -> Result<()> {
 fn print_crawl(out: &mut impl Write, why: &Why) -> Result<()> {
     let is_new = |text: &&String| !why.verdict.contains(text.as_str());
     if let Some(refused) = why.refused.as_ref().filter(is_new) {
-        writeln!(out, "  a crawl refuses it: {}", talk::plain(refused))?;
+        writeln!(out, "  a crawl refuses it: {}", console::plain(refused))?;
     }
     if let Some(robots) = why.robots.as_ref().filter(is_new) {
-        writeln!(out, "  robots.txt: {}", talk::plain(robots))?;
+        writeln!(out, "  robots.txt: {}", console::plain(robots))?;
     }
     // The line about the host below says the same.
     if let Some(unheard) = why.unheard.as_ref().filter(is_new).filter(|_| why.aside.is_none()) {
-        writeln!(out, "  {}", talk::plain(unheard))?;
+        writeln!(out, "  {}", console::plain(unheard))?;
     }
     if let Some(agent) = why.agent.filter(|_| !why.verdict.starts_with("left to agent")) {
         writeln!(out, "  agent {agent} crawls its host")?;
     }
     if let Some(aside) = why.aside.as_ref().filter(|aside| is_new(&&aside.why)) {
-        let (why, fate) = (talk::plain(&aside.why), aside_fate(aside));
+        let (why, fate) = (console::plain(&aside.why), aside_fate(aside));
         writeln!(out, "  host set aside: {why}; {fate}")?;
     }
     Ok(())

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use archive::{Archive, ArchiveError, Location, Record};
-use crawl::{Failure, LostRobots, Moment, ROBOTS_HOPS_MAX, RobotsSaying};
+use crawl::{Failure, LostRobots, Moment, ROBOTS_HOPS_MAX, RobotsExplanation};
 use page::Url;
 
 use super::captures;
@@ -30,7 +30,7 @@ pub(super) fn saying(
     lost: &LostRobots,
     url: &Url,
     user_agent: &str,
-) -> Result<Option<RobotsSaying>> {
+) -> Result<Option<RobotsExplanation>> {
     let Ok(mut at) = url.join("/robots.txt") else { return Ok(None) };
     for _ in 0..=ROBOTS_HOPS_MAX {
         let mut captures = captures::all_lines(archive, frontier, &at)?;
@@ -71,21 +71,21 @@ pub(super) fn unread(archive: &Archive, frontier: &Path, url: &Url) -> Result<Op
 }
 
 /// Describes a robots.txt without an answer.
-fn unheard(failure: &Failure) -> RobotsSaying {
+fn unheard(failure: &Failure) -> RobotsExplanation {
     let what = if failure.kind.is_of_host() {
         "its host cannot be reached"
     } else {
         "its robots.txt cannot be fetched"
     };
-    RobotsSaying { allowed: false, is_had: false, why: format!("{what} ({failure})") }
+    RobotsExplanation { allowed: false, is_had: false, why: format!("{what} ({failure})") }
 }
 
 /// Describes a lost robots.txt that is newer than all in the archive.
-fn gone(lost: Moment) -> RobotsSaying {
+fn gone(lost: Moment) -> RobotsExplanation {
     let date = archive::date_text(lost.s);
     let why =
         format!("the robots.txt of {date} is lost with its archive file, and is fetched first");
-    RobotsSaying { allowed: true, is_had: false, why }
+    RobotsExplanation { allowed: true, is_had: false, why }
 }
 
 fn location(record: &Record, base: &Url) -> Option<Url> {

@@ -1,13 +1,13 @@
 //! Which source names a page as a sitemap.
 //!
 //! What lives here: the search in robots.txt files and sitemap indexes. What does not: how an answer names a URL
-//! (`crawl::Mentions`), and the URLs of a recrawl (`crawl`).
+//! (`crawl::ReferenceFinder`), and the URLs of a recrawl (`crawl`).
 //!
 //! **Invariant.** As in a recrawl, the last conclusive answer of a robots.txt or sitemap index counts.
 
 use anyhow::Result;
 use archive::{Archive, ArchiveError};
-use crawl::{Config, Mentions, Purpose, Told};
+use crawl::{Config, Purpose, ReferenceFinder, VisitRecord};
 use page::Url;
 
 use super::captures;
@@ -20,7 +20,7 @@ pub(super) fn named_by(
     archive: &Archive,
     config: &Config,
 ) -> Result<Option<String>> {
-    let mentions = Mentions::new(config)?;
+    let mentions = ReferenceFinder::new(config)?;
     let own = url.join("/robots.txt").ok();
     let others = found_on.iter().filter(|found| found.how.is_of_sitemap());
     let others = others.filter_map(|found| Url::parse(&found.url).ok());
@@ -38,7 +38,7 @@ pub(super) fn named_by(
 fn names(
     namer: &Url,
     url: &Url,
-    mentions: &Mentions,
+    mentions: &ReferenceFinder,
     archive: &Archive,
     config: &Config,
 ) -> Result<bool> {
@@ -48,11 +48,11 @@ fn names(
             Err(error @ ArchiveError::Io { .. }) => return Err(error.into()),
             Err(_) => continue,
         };
-        let tells = |told: &Told| {
-            let stands = |status| crawl::leaves_standing(told.purpose, status);
+        let tells = |told: &VisitRecord| {
+            let stands = |status| crawl::keeps_previous(told.purpose, status);
             !told.unchanged && !told.is_inconclusive && !told.status.is_none_or(stands)
         };
-        if Told::read(&record).as_ref().is_some_and(tells) {
+        if VisitRecord::read(&record).as_ref().is_some_and(tells) {
             let how = mentions.find(&record, url.as_str());
             return Ok(how.is_some_and(|how| how.is_of_sitemap() && how.is_followed(config)));
         }

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
-use collection::{Collection, Directory, Folding, PageTable, analysis_of};
+use collection::{Clusters, Collection, Directory, PageTable, analysis_of};
 use index::Index;
 use jobs::{filters, url_words};
 use page::Url;
@@ -40,7 +40,7 @@ pub(crate) fn write_corpus(from: &Path, to: &Path) -> Result<Value> {
     let collection = Collection::open(from)?;
     let table = PageTable::open(&collection.pages_dir())?;
     let directory = table.directory();
-    let folding = Folding::open(&collection, directory)?.ok_or("no list of duplicates")?;
+    let folding = Clusters::open(&collection, directory)?.ok_or("no list of duplicates")?;
     let index = Index::open(&collection.index_dir())?;
     let analysis = analysis_of(&index).ok_or("the index does not name its analysis")?;
     let pages = gather(&table, &folding)?;
@@ -74,7 +74,7 @@ pub(crate) fn write_corpus(from: &Path, to: &Path) -> Result<Value> {
 }
 
 /// Reads all pages once, as they lie on disk.
-fn gather(table: &PageTable, folding: &Folding) -> Result<Vec<Page>> {
+fn gather(table: &PageTable, folding: &Clusters) -> Result<Vec<Page>> {
     let directory = table.directory();
     let (entries, places) = (directory.entries(), resolver(directory));
     let mut pages: Vec<Page> = entries.iter().map(|_| Page::default()).collect();

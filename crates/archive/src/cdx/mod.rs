@@ -19,12 +19,12 @@
 //! A place that cannot be read has lines with the prefix `!unreadable `. They come from an earlier CDXJ file. Without
 //! one, the place has one line with the key `-` and no URL. Tools for CDXJ skip lines that begin with `!`.
 //!
-//! Lines are sorted in bounded memory (`lines.rs`), whatever their number.
+//! Lines are sorted in bounded memory (`line_sorter.rs`), whatever their number.
 //!
 //! **Invariant.** A CDXJ file appears under its name whole or not at all. It can be deleted at any time. It is
 //! rebuilt if it does not fit its WARC file.
 
-pub(crate) mod lines;
+pub(crate) mod line_sorter;
 pub(crate) mod lookup;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +38,7 @@ use std::time::SystemTime;
 use durable::Disk;
 use serde::{Deserialize, Serialize};
 
-use crate::cdx::lines::{Lines, WRITE_BYTES};
+use crate::cdx::line_sorter::{LineSorter, WRITE_BYTES};
 use crate::disk::create_patiently;
 use crate::surt::upper_case_escapes;
 use crate::{ArchiveError, Kind, Limits, Location, Record, WarcReader, date, digest, http, surt};
@@ -325,7 +325,7 @@ pub(crate) fn write(
     disk: &Disk,
     warc: &Path,
     extent: Extent,
-    lines: &mut Lines,
+    lines: &mut LineSorter,
 ) -> Result<File, ArchiveError> {
     let path = path_of(warc);
     let create = |path: &Path| create_patiently(disk, path);
@@ -350,7 +350,7 @@ fn append(
     file: &mut File,
     warc: &Path,
     extent: Extent,
-    lines: &mut Lines,
+    lines: &mut LineSorter,
 ) -> io::Result<()> {
     let filename = warc.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let Extent { length, covers, had } = extent;
@@ -371,7 +371,7 @@ fn append(
 }
 
 /// The checksum of lines, as the first one of their file has it.
-fn sum_of(lines: &mut Lines) -> io::Result<String> {
+fn sum_of(lines: &mut LineSorter) -> io::Result<String> {
     let mut sum = crc32fast::Hasher::new();
     lines.each(&mut |line| {
         sum.update(line);
@@ -639,7 +639,7 @@ pub(crate) fn up_to_date(warc: &Path) -> Result<Option<CdxFile>, ArchiveError> {
 }
 
 /// Builds the content of a new CDXJ file from the WARC file. Reuses the old lines if their checksum is right.
-fn make(disk: &Disk, warc: &Path) -> Result<(Extent, Lines), ArchiveError> {
+fn make(disk: &Disk, warc: &Path) -> Result<(Extent, LineSorter), ArchiveError> {
     let about = fs::metadata(warc).map_err(ArchiveError::io(warc))?;
     let had = bytes_indexed(warc)?.unwrap_or(0);
     // The lost records may have returned.
@@ -647,7 +647,7 @@ fn make(disk: &Disk, warc: &Path) -> Result<(Extent, Lines), ArchiveError> {
     let grown = CdxFile::open_sound(warc)?.filter(is_grown);
     let (covers, mut lines) = match grown.and_then(|cdx| extend(disk, warc, cdx).transpose()) {
         Some(extended) => extended?,
-        None => index(disk, warc, 0, Lines::default())?.unwrap_or_default(),
+        None => index(disk, warc, 0, LineSorter::default())?.unwrap_or_default(),
     };
     // The file may have grown on the way.
     let length = about.len().max(covers);
@@ -663,12 +663,12 @@ fn make(disk: &Disk, warc: &Path) -> Result<(Extent, Lines), ArchiveError> {
 /// next query.
 pub(crate) fn disbelieve(disk: &Disk, warc: &Path) -> Result<(), ArchiveError> {
     let had = bytes_indexed(warc)?.unwrap_or(0);
-    write(disk, warc, Extent { length: 0, covers: 0, had }, &mut Lines::default()).map(drop)
+    write(disk, warc, Extent { length: 0, covers: 0, had }, &mut LineSorter::default()).map(drop)
 }
 
 /// Takes what is lost out of the CDXJ file of a WARC file, and that something is.
 pub(crate) fn forget_lost(disk: &Disk, warc: &Path) -> Result<(), ArchiveError> {
-    let (mut cdx, mut lines) = (current(disk, warc)?, Lines::default());
+    let (mut cdx, mut lines) = (current(disk, warc)?, LineSorter::default());
     cdx.each(&mut |line| {
         if !line.is_lost() {
             lines.push(disk, warc, line.to_text());
@@ -694,7 +694,7 @@ pub(crate) fn had_records(warc: &Path) -> bool {
 
 /// Returns the lines of an earlier CDXJ file for records that are missing from `lines`. Returns no lines if the
 /// earlier file does not match its checksum.
-fn lost(warc: &Path, lines: &mut Lines) -> Result<Vec<CdxLine>, ArchiveError> {
+fn lost(warc: &Path, lines: &mut LineSorter) -> Result<Vec<CdxLine>, ArchiveError> {
     let Some(mut old) = CdxFile::open_sound(warc)? else { return Ok(Vec::new()) };
     let mut left = BTreeSet::new();
     let read = lines.each(&mut |line| {
@@ -723,12 +723,12 @@ pub(crate) fn is_shorter(warc: &Path) -> bool {
 }
 
 /// How far a WARC file is indexed, and the lines.
-type Indexed = (u64, Lines);
+type Indexed = (u64, LineSorter);
 
 /// The lines there are and those of the records that have come since; `None` if the lines are damaged or
 /// another file has taken the place of the one they index.
 fn extend(disk: &Disk, warc: &Path, mut cdx: CdxFile) -> Result<Option<Indexed>, ArchiveError> {
-    let (mut kept, mut last) = (Lines::default(), None::<CdxLine>);
+    let (mut kept, mut last) = (LineSorter::default(), None::<CdxLine>);
     let covers = cdx.covers;
     let read = cdx.each(&mut |line| {
         if line.is_unreadable() {
@@ -810,7 +810,7 @@ fn index(
     disk: &Disk,
     warc: &Path,
     from: u64,
-    mut lines: Lines,
+    mut lines: LineSorter,
 ) -> Result<Option<Indexed>, ArchiveError> {
     let (mut covers, mut places) = (from, BTreeMap::new());
     let mut reader = match WarcReader::open_at(warc, from, Limits::default()) {

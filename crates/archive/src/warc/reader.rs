@@ -8,7 +8,7 @@
 //! passed its checksum, unless another record follows in the same member. After an error, the next call continues at
 //! the following record if its beginning is certain. It is certain at the next member and at the end of a block of
 //! known length. Otherwise the iteration ends. The reader does not search for bytes that look like a record, because
-//! a page may contain a WARC file. Callers can start that search (`reader/behind.rs`).
+//! a page may contain a WARC file. Callers can start that search (`reader/resync.rs`).
 //!
 //! Reference: ISO 28500:2017 (WARC 1.1). For this reader, the drafts 0.17 and 0.18 are equal to it.
 
@@ -16,7 +16,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-mod behind;
+mod resync;
 
 use crate::surt::upper_case_escapes;
 use crate::warc::stream::Stream;

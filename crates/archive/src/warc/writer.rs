@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use durable::Disk;
 
 use crate::cdx::Extent;
-use crate::cdx::lines::{LINES_BYTES_MAX, Lines};
+use crate::cdx::line_sorter::{LINES_BYTES_MAX, LineSorter};
 use crate::disk::{create_patiently, patiently};
 use crate::warc::compression::{Packer, WRITTEN};
 use crate::{
@@ -91,7 +91,7 @@ struct Current {
     named: bool,
     records: u64,
     warcinfo: String,
-    lines: Lines,
+    lines: LineSorter,
 }
 
 impl WarcWriter {
@@ -122,7 +122,7 @@ impl WarcWriter {
         let current = match &mut self.current {
             Some(current) => current,
             none => {
-                let lines = Lines::new(self.lines_bytes_max);
+                let lines = LineSorter::new(self.lines_bytes_max);
                 none.insert(begin(&self.disk, &self.dir, &self.options, lines)?)
             }
         };
@@ -334,7 +334,7 @@ fn begin(
     disk: &Disk,
     dir: &Path,
     options: &WriterOptions,
-    lines: Lines,
+    lines: LineSorter,
 ) -> Result<Current, ArchiveError> {
     let number = |name: &str| number_of(name.strip_suffix(cdx::ENDING).unwrap_or(name));
     let mut last = options.taken.iter().filter_map(|name| number(name)).max().unwrap_or(0);

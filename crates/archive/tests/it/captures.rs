@@ -425,5 +425,5 @@ fn a_line_under_a_wrong_key_is_told_from_others_and_mended() {
     fs::remove_file(&warc).expect("removed");
     let archive = Archive::open(dir.path()).expect("a folder");
     assert_eq!(archive.gone().expect("listed"), [FILE]);
-    assert_eq!(archive.gone_captures(&urls[0]).expect("looked up"), []);
+    assert_eq!(archive.missing_captures(&urls[0]).expect("looked up"), []);
 }

@@ -1,7 +1,6 @@
 //! Tests of the public interface, one module a topic.
 
 mod any_bytes;
-mod behind;
 mod captures;
 mod concurrent;
 mod damage;
@@ -11,8 +10,9 @@ mod full_disk;
 mod http;
 mod page;
 mod resident;
+mod resync;
 mod round_trip;
 mod samples;
-mod shrunk;
+mod truncated;
 mod warcio;
 mod zstd;

@@ -16,7 +16,7 @@
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use crate::fixed;
-use crate::symbols::Needle;
+use crate::fsst::Needle;
 
 /// Words of a short key.
 pub(crate) const WORDS: usize = 4;

@@ -9,8 +9,8 @@ use super::hash::Hash;
 use super::header::{Bucket, Header};
 use super::{Buckets, FunctionError};
 use crate::fixed;
+use crate::fsst::Needle;
 use crate::prefetch::prefetch;
-use crate::symbols::Needle;
 
 /// A static function whose buckets are in the order of its keys, read from its bytes.
 #[derive(Debug, Clone)]

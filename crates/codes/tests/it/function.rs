@@ -7,10 +7,10 @@ use std::fs;
 use std::path::Path;
 
 use codes::fixed;
+use codes::fsst::Needle;
 use codes::function::{
     self, BUCKET_KEYS, Function, FunctionError, OrderedFunction, Ranks, SIGNATURE_MAX, Scheme,
 };
-use codes::symbols::Needle;
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 

@@ -16,7 +16,9 @@ use std::path::Path;
 use codes::vbyte;
 use neardup::Fingerprint;
 
-use super::row::{Fate, Moment, PageHead, PagePointer, put_head, put_text, take_text, take_word};
+use super::row::{
+    CaptureOutcome, Moment, PageHead, PagePointer, put_head, put_text, take_text, take_word,
+};
 use crate::{CollectionError, disk};
 
 const MAGIC: [u8; 8] = *b"CRVDIRE\x03";
@@ -216,13 +218,13 @@ impl DirectoryBuilder {
         &mut self,
         url: String,
         date: Moment,
-        fate: Fate<PageHead>,
+        fate: CaptureOutcome<PageHead>,
         pointer: PagePointer,
     ) {
         let key = (archive::surt(&url), url.clone());
         let withheld = match fate {
-            Fate::Same => Some(None),
-            Fate::Withheld { ref page_date } => Some(Some(page_date.clone())),
+            CaptureOutcome::Same => Some(None),
+            CaptureOutcome::Withheld { ref page_date } => Some(Some(page_date.clone())),
             _ => None,
         };
         if let Some(withheld) = withheld {
@@ -231,7 +233,7 @@ impl DirectoryBuilder {
             }
             return;
         }
-        let answer = !matches!(fate, Fate::Failed { .. });
+        let answer = !matches!(fate, CaptureOutcome::Failed { .. });
         if let Some((held_date, held)) = self.standings.get(&key) {
             let held_answer = !matches!(held, Standing::Failed(_));
             // Of two captures with the same date the later row counts.
@@ -240,7 +242,7 @@ impl DirectoryBuilder {
             }
         }
         let standing = match fate {
-            Fate::Page(page) => Standing::Page(Entry {
+            CaptureOutcome::Page(page) => Standing::Page(Entry {
                 url,
                 date_s: date.0,
                 pointer,
@@ -249,10 +251,10 @@ impl DirectoryBuilder {
                 is_record: page.is_record,
                 canonical: page.canonical,
             }),
-            Fate::Redirect { target } => Standing::Redirect(target),
-            Fate::Gone { what } => Standing::Gone(what),
-            Fate::Failed { what } => Standing::Failed(what),
-            Fate::Same | Fate::Withheld { .. } => return,
+            CaptureOutcome::Redirect { target } => Standing::Redirect(target),
+            CaptureOutcome::Gone { what } => Standing::Gone(what),
+            CaptureOutcome::Failed { what } => Standing::Failed(what),
+            CaptureOutcome::Same | CaptureOutcome::Withheld { .. } => return,
         };
         self.standings.insert(key, (date, standing));
     }

@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use durable::Disk;
 
 use super::row::{
-    self, BLOCK_ROWS_MAX, Fate, Moment, PART_BYTES_MAX, PageHead, PagePointer, Row, RowBytes,
+    self, BLOCK_ROWS_MAX, CaptureOutcome, Moment, PART_BYTES_MAX, PageHead, PagePointer, Row,
+    RowBytes,
 };
 use crate::CollectionError;
 
@@ -61,7 +62,7 @@ impl PartWriter {
         &mut self,
         url: &str,
         date: Moment,
-        fate: &Fate,
+        fate: &CaptureOutcome,
     ) -> Result<PagePointer, CollectionError> {
         let row = u16::try_from(self.row_count).expect("fewer than 4096 are in a block");
         let pointer = PagePointer { part: self.number, block: self.offset, row };

@@ -105,7 +105,7 @@ pub(crate) struct PageHead {
 
 /// The result of one capture of a URL.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Fate<P = Box<PageRow>> {
+pub enum CaptureOutcome<P = Box<PageRow>> {
     /// It is a page.
     Page(P),
     /// It leads elsewhere.
@@ -132,17 +132,17 @@ pub enum Fate<P = Box<PageRow>> {
     },
 }
 
-impl<P> Fate<P> {
-    /// Converts the page of [`Fate::Page`] with `become_page`. Returns `None` if `become_page` does. Keeps other
+impl<P> CaptureOutcome<P> {
+    /// Converts the page of [`CaptureOutcome::Page`] with `become_page`. Returns `None` if `become_page` does. Keeps other
     /// fates.
-    pub fn try_map<Q>(self, become_page: impl FnOnce(P) -> Option<Q>) -> Option<Fate<Q>> {
+    pub fn try_map<Q>(self, become_page: impl FnOnce(P) -> Option<Q>) -> Option<CaptureOutcome<Q>> {
         Some(match self {
-            Fate::Page(page) => Fate::Page(become_page(page)?),
-            Fate::Redirect { target } => Fate::Redirect { target },
-            Fate::Gone { what } => Fate::Gone { what },
-            Fate::Failed { what } => Fate::Failed { what },
-            Fate::Same => Fate::Same,
-            Fate::Withheld { page_date } => Fate::Withheld { page_date },
+            CaptureOutcome::Page(page) => CaptureOutcome::Page(become_page(page)?),
+            CaptureOutcome::Redirect { target } => CaptureOutcome::Redirect { target },
+            CaptureOutcome::Gone { what } => CaptureOutcome::Gone { what },
+            CaptureOutcome::Failed { what } => CaptureOutcome::Failed { what },
+            CaptureOutcome::Same => CaptureOutcome::Same,
+            CaptureOutcome::Withheld { page_date } => CaptureOutcome::Withheld { page_date },
         })
     }
 }
@@ -151,7 +151,7 @@ impl<P> Fate<P> {
 pub(crate) type Moment = (i64, u32);
 
 /// A row: URL, date, fate.
-pub(crate) type Row<P = Box<PageRow>> = (String, Moment, Fate<P>);
+pub(crate) type Row<P = Box<PageRow>> = (String, Moment, CaptureOutcome<P>);
 
 /// The bytes of rows.
 #[derive(Debug, Default)]
@@ -162,22 +162,22 @@ pub(crate) struct RowBytes {
 
 impl RowBytes {
     /// Appends a row.
-    pub(crate) fn push(&mut self, url: &str, (date_s, date_us): Moment, fate: &Fate) {
+    pub(crate) fn push(&mut self, url: &str, (date_s, date_us): Moment, fate: &CaptureOutcome) {
         let heads = &mut self.heads;
         put_text(heads, url);
         vbyte::write(heads, u64::try_from(date_s).unwrap_or(0));
         vbyte::write(heads, date_us.into());
         let (tag, text) = match fate {
-            Fate::Page(page) => {
+            CaptureOutcome::Page(page) => {
                 heads.push(0);
                 put_head(heads, page.fingerprint, page.noindex, page.is_record, &page.canonical);
                 return page.encode_body(&mut self.bodies);
             }
-            Fate::Redirect { target } => (1, target.as_str()),
-            Fate::Gone { what } => (2, what.as_str()),
-            Fate::Failed { what } => (3, what.as_str()),
-            Fate::Same => (4, ""),
-            Fate::Withheld { page_date } => (5, page_date.as_str()),
+            CaptureOutcome::Redirect { target } => (1, target.as_str()),
+            CaptureOutcome::Gone { what } => (2, what.as_str()),
+            CaptureOutcome::Failed { what } => (3, what.as_str()),
+            CaptureOutcome::Same => (4, ""),
+            CaptureOutcome::Withheld { page_date } => (5, page_date.as_str()),
         };
         heads.push(tag);
         put_text(heads, text);
@@ -190,12 +190,12 @@ pub(crate) fn decode_head(input: &mut &[u8]) -> Option<Row<PageHead>> {
     let date_s = i64::try_from(vbyte::read(input)?).ok()?;
     let date_us = u32::try_from(vbyte::read(input)?).ok()?;
     let fate = match take_byte(input)? {
-        0 => Fate::Page(PageHead::decode(input)?),
-        1 => Fate::Redirect { target: take_text(input)? },
-        2 => Fate::Gone { what: take_text(input)? },
-        3 => Fate::Failed { what: take_text(input)? },
-        4 if take_text(input)?.is_empty() => Fate::Same,
-        5 => Fate::Withheld { page_date: take_text(input)? },
+        0 => CaptureOutcome::Page(PageHead::decode(input)?),
+        1 => CaptureOutcome::Redirect { target: take_text(input)? },
+        2 => CaptureOutcome::Gone { what: take_text(input)? },
+        3 => CaptureOutcome::Failed { what: take_text(input)? },
+        4 if take_text(input)?.is_empty() => CaptureOutcome::Same,
+        5 => CaptureOutcome::Withheld { page_date: take_text(input)? },
         _ => return None,
     };
     Some((url, (date_s, date_us), fate))
@@ -368,14 +368,14 @@ mod tests {
         )
     }
 
-    fn fate() -> impl Strategy<Value = Fate> {
+    fn fate() -> impl Strategy<Value = CaptureOutcome> {
         prop_oneof![
-            page().prop_map(|page| Fate::Page(Box::new(page))),
-            "\\PC{0,20}".prop_map(|target| Fate::Redirect { target }),
-            "\\PC{0,20}".prop_map(|what| Fate::Gone { what }),
-            "\\PC{0,20}".prop_map(|what| Fate::Failed { what }),
-            Just(Fate::Same),
-            "\\PC{0,20}".prop_map(|page_date| Fate::Withheld { page_date }),
+            page().prop_map(|page| CaptureOutcome::Page(Box::new(page))),
+            "\\PC{0,20}".prop_map(|target| CaptureOutcome::Redirect { target }),
+            "\\PC{0,20}".prop_map(|what| CaptureOutcome::Gone { what }),
+            "\\PC{0,20}".prop_map(|what| CaptureOutcome::Failed { what }),
+            Just(CaptureOutcome::Same),
+            "\\PC{0,20}".prop_map(|page_date| CaptureOutcome::Withheld { page_date }),
         ]
     }
 

@@ -13,7 +13,7 @@ use codes::vbyte;
 
 use super::directory::{Directory, DirectoryBuilder};
 use super::part::{Part, Rows};
-use super::row::{Fate, PagePointer, PageRow, put_text, take_text};
+use super::row::{CaptureOutcome, PagePointer, PageRow, put_text, take_text};
 use crate::{Collection, CollectionError, disk};
 
 const MAGIC: [u8; 8] = *b"CRVPART\x01";
@@ -139,7 +139,9 @@ impl PageTable {
             rows => rows?,
         };
         Ok(match rows.get(usize::from(pointer.row)) {
-            Some((url, _, Fate::Page(page))) => Some((url.clone(), page.as_ref().clone())),
+            Some((url, _, CaptureOutcome::Page(page))) => {
+                Some((url.clone(), page.as_ref().clone()))
+            }
             _ => None,
         })
     }
@@ -154,7 +156,7 @@ impl PageTable {
         places.sort_unstable_by_key(|&(_, pointer)| pointer);
         for (place, pointer) in places {
             let rows = self.block(pointer)?;
-            if let Some((_, _, Fate::Page(page))) = rows.get(usize::from(pointer.row)) {
+            if let Some((_, _, CaptureOutcome::Page(page))) = rows.get(usize::from(pointer.row)) {
                 visit(place, page)?;
             }
         }

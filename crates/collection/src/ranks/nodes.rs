@@ -9,7 +9,7 @@ use graph::{read_ranks, write_ranks};
 use serde::{Deserialize, Serialize};
 
 use super::documents::mark_stale;
-use crate::linking::{Linking, read_source};
+use crate::link_graph::{LinkGraph, read_source};
 use crate::pages::Directory;
 use crate::{Collection, CollectionError, Vector, disk};
 
@@ -30,7 +30,7 @@ pub struct Origin {
 
 impl Origin {
     /// Returns whether the vector was computed from this graph with these settings.
-    pub fn is_of(&self, linking: &Linking, settings: &str) -> bool {
+    pub fn is_of(&self, linking: &LinkGraph, settings: &str) -> bool {
         self.source == linking.source && self.settings == settings
     }
 }

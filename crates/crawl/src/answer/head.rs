@@ -42,20 +42,20 @@ pub(crate) fn is_redirect(status: u16) -> bool {
 
 /// Returns whether a status (0 for no answer) may be better another time. A robots.txt has its own rule: all
 /// statuses but 429 and 5xx mean that there are no rules (RFC 9309, section 2.3.1.3).
-pub fn is_passing(purpose: Purpose, status: u16) -> bool {
+pub fn is_temporary(purpose: Purpose, status: u16) -> bool {
     match purpose {
         Purpose::Robots => matches!(status, 429 | 500..),
         Purpose::Page | Purpose::Sitemap => {
-            status > 0 && StatusClass::of(status) == StatusClass::Passing
+            status > 0 && StatusClass::of(status) == StatusClass::Temporary
         }
     }
 }
 
 /// Returns whether an answer with this status leaves the earlier capture valid.
-pub fn leaves_standing(purpose: Purpose, status: u16) -> bool {
+pub fn keeps_previous(purpose: Purpose, status: u16) -> bool {
     match purpose {
-        Purpose::Robots => is_passing(purpose, status),
-        Purpose::Page | Purpose::Sitemap => status > 0 && StatusClass::of(status).leaves_standing(),
+        Purpose::Robots => is_temporary(purpose, status),
+        Purpose::Page | Purpose::Sitemap => status > 0 && StatusClass::of(status).keeps_previous(),
     }
 }
 

@@ -11,7 +11,7 @@ use archive::HttpResponse;
 use page::parse_normal;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Answers, Context, Links, Purpose, ReadPage, answered, is_passing};
+use super::{Answers, Context, Links, Purpose, ReadPage, answered, is_temporary};
 use crate::checkpoint::Settled;
 use crate::clock::Moment;
 use crate::filter::{Facts, Filter};
@@ -34,7 +34,7 @@ impl Answers {
                 *answered.harvest.refused.entry("store-filter".into()).or_default() += 1;
                 answered.is_unstored = true;
                 // The journal keeps a wait only if the status asks for another attempt.
-                answered.retry_after_ms.take_if(|_| !is_passing(Purpose::Page, http.status));
+                answered.retry_after_ms.take_if(|_| !is_temporary(Purpose::Page, http.status));
             }
         }
         answered

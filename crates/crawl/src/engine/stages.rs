@@ -18,8 +18,8 @@ use crate::checkpoint::VisitLogs;
 use crate::config::Config;
 use crate::descriptors::Patience;
 use crate::error::CrawlError;
-use crate::fetch::{Catch, Fetched, Fetcher};
-use crate::order::Manner;
+use crate::fetch::{FetchResult, Fetched, Fetcher};
+use crate::order::FetchMode;
 use crate::outcome::{Done, Task, Visit};
 use crate::parser::{Dead, Event, Events, Here, PARSER, SharedParser, Store};
 use crate::recrawl::{Earlier, LastCaptures};
@@ -60,13 +60,16 @@ impl Stages<'_> {
         is_alone: bool,
     ) -> Result<Option<Done>, CrawlError> {
         let is_short = match &fetched.result {
-            Ok(Catch::Answer(answer)) => {
+            Ok(FetchResult::Answer(answer)) => {
                 answer.body.len() <= ALONE_BYTES_MAX
                     && !answer.headers.contains_key(CONTENT_ENCODING)
             }
-            Ok(Catch::Addresses { .. } | Catch::Inconclusive(_) | Catch::Uncalled(_)) | Err(_) => {
-                true
-            }
+            Ok(
+                FetchResult::Addresses { .. }
+                | FetchResult::Inconclusive(_)
+                | FetchResult::Uncalled(_),
+            )
+            | Err(_) => true,
         };
         let mut fetched = fetched;
         if is_alone && is_short && self.fetched.is_empty() {
@@ -106,7 +109,7 @@ async fn visit_once(
     // An earlier page is fetched unconditionally if the URL is now a sitemap and the page can be read as one: its
     // body is needed.
     let is_other = |earlier: &Earlier| visit.page.sitemap && earlier.is_page && earlier.is_listing;
-    if visit.page.manner == Manner::Anyhow || earlier.as_ref().is_some_and(is_other) {
+    if visit.page.fetch_mode == FetchMode::Unconditional || earlier.as_ref().is_some_and(is_other) {
         earlier = earlier.map(Earlier::without_condition);
     }
     fetcher.visit(visit, earlier).await

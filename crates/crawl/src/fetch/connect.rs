@@ -30,8 +30,8 @@ use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 use tokio_rustls::TlsConnector;
 
-use super::heard::Heard;
-use super::{Hitch, protocol, trust};
+use super::first_byte::CountedStream;
+use super::{NoAnswer, protocol, trust};
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::outcome::{Failure, FailureKind};
@@ -152,11 +152,11 @@ impl Connector {
         if sites.contains(site.key()) { &self.http1_tls } else { &self.tls }
     }
 
-    pub(super) async fn connect(&self, site: &Site, address: IpAddr) -> Result<Sender, Hitch> {
+    pub(super) async fn connect(&self, site: &Site, address: IpAddr) -> Result<Sender, NoAnswer> {
         let no_connection = |error| Failure::new(FailureKind::Connect, error);
         let address = SocketAddr::new(address, site.port());
         let stream = match TcpStream::connect(address).await {
-            Err(error) if is_exhausted(&error) => return Err(Hitch::NoDescriptor(error)),
+            Err(error) if is_exhausted(&error) => return Err(NoAnswer::NoDescriptor(error)),
             stream => stream.map_err(no_connection)?,
         };
         // Without it a request may wait for an acknowledgement. A failure to set it is harmless.
@@ -182,7 +182,7 @@ impl Connector {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let stream = Heard::new(stream);
+        let stream = CountedStream::new(stream);
         let heard = stream.bytes();
         let (sender, connection) = http1::Builder::new()
             .max_buf_size(self.head_bytes_max)

@@ -14,8 +14,8 @@ use std::path::Path;
 
 use page::Url;
 
+use super::config_files::read_config_file;
 use super::credentials::secret;
-use super::named::read_named;
 use crate::address::spelt_host;
 use crate::error::CrawlError;
 use crate::site::Site;
@@ -126,7 +126,7 @@ pub(super) fn is_shared(name: &str) -> bool {
 /// Reads the cookies of a file, those with longer paths first.
 pub(super) fn read_cookies(path: &Path) -> Result<Vec<Cookie>, CrawlError> {
     let wrong = |why: String| CrawlError::Config { key: "cookies_file", why };
-    let bytes = read_named(path).map_err(wrong)?;
+    let bytes = read_config_file(path).map_err(wrong)?;
     let text = String::from_utf8(bytes)
         .map_err(|_| wrong(format!("{} is no text in UTF-8", path.display())))?;
     let mut cookies = Vec::new();

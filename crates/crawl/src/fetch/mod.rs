@@ -2,9 +2,9 @@
 //!
 //! What lives here: [`Fetcher`], the HTTP client with its timeouts and limits.
 //!
-//! - `names.rs` resolves names, `connect.rs` opens connections, `trust.rs` has the trusted certificates.
-//! - `body.rs` reads bodies, `heard.rs` counts received bytes, `pool.rs` keeps idle connections.
-//! - `credentials.rs` and `cookies.rs` add secrets to a request, `named.rs` reads the files that the configuration
+//! - `dns.rs` resolves names, `connect.rs` opens connections, `trust.rs` has the trusted certificates.
+//! - `body.rs` reads bodies, `first_byte.rs` counts received bytes, `pool.rs` keeps idle connections.
+//! - `credentials.rs` and `cookies.rs` add secrets to a request, `config_files.rs` reads the files that the configuration
 //!   names.
 //!
 //! What does not: when, where and why to fetch, and what becomes of an answer.
@@ -16,12 +16,12 @@
 //! an error. A connection goes only to the address that the visit names.
 
 mod body;
+mod config_files;
 mod connect;
 mod cookies;
 mod credentials;
-mod heard;
-mod named;
-mod names;
+mod dns;
+mod first_byte;
 mod pool;
 mod trust;
 
@@ -59,7 +59,7 @@ use body::{Body, Room};
 use connect::{Connector, Sender};
 pub(crate) use credentials::Credentials;
 pub use credentials::unsent_credentials;
-use names::Names;
+use dns::DnsResolver;
 use pool::Pool;
 
 /// The accepted types: pages before anything else.
@@ -111,7 +111,7 @@ impl Answer {
 
 /// The result of a visit.
 #[derive(Debug)]
-pub(crate) enum Catch {
+pub(crate) enum FetchResult {
     Addresses {
         addresses: Vec<IpAddr>,
         until_ms: u64,
@@ -123,11 +123,13 @@ pub(crate) enum Catch {
     Answer(Answer),
 }
 
-impl Catch {
-    fn having_taken(mut self, ms: u64) -> Catch {
+impl FetchResult {
+    fn having_taken(mut self, ms: u64) -> FetchResult {
         match &mut self {
-            Catch::Addresses { .. } => {}
-            Catch::Inconclusive(answer) | Catch::Uncalled(answer) | Catch::Answer(answer) => {
+            FetchResult::Addresses { .. } => {}
+            FetchResult::Inconclusive(answer)
+            | FetchResult::Uncalled(answer)
+            | FetchResult::Answer(answer) => {
                 answer.took_ms = u32::try_from(ms).unwrap_or(u32::MAX);
             }
         }
@@ -143,12 +145,12 @@ pub(crate) struct Fetched {
     pub(crate) date: Moment,
     /// The capture that an answer is compared with.
     pub(crate) earlier: Option<Earlier>,
-    pub(crate) result: Result<Catch, Failure>,
+    pub(crate) result: Result<FetchResult, Failure>,
 }
 
 /// Why a visit has no answer.
 #[derive(Debug)]
-enum Hitch {
+enum NoAnswer {
     /// The visit failed.
     Failure(Failure),
     /// This machine has no free descriptor; nothing was sent.
@@ -183,16 +185,16 @@ impl Seen {
     }
 }
 
-impl From<Failure> for Hitch {
-    fn from(failure: Failure) -> Hitch {
-        Hitch::Failure(failure)
+impl From<Failure> for NoAnswer {
+    fn from(failure: Failure) -> NoAnswer {
+        NoAnswer::Failure(failure)
     }
 }
 
 pub(crate) struct Fetcher {
     clock: Arc<dyn Clock>,
     user_agent: HeaderValue,
-    names: Names,
+    names: DnsResolver,
     connector: Connector,
     credentials: Credentials,
     pool: Pool,
@@ -216,7 +218,7 @@ impl Fetcher {
         Ok(Fetcher {
             clock,
             user_agent,
-            names: Names::new(config),
+            names: DnsResolver::new(config),
             connector: Connector::new(config)?,
             credentials: Credentials::new(config)?,
             pool: Pool::new(idle_max),
@@ -246,8 +248,8 @@ impl Fetcher {
             let took_ms = finished_ms.saturating_sub(begun_ms);
             let result = match caught {
                 Ok(catch) => Ok(catch.having_taken(took_ms)),
-                Err(Hitch::Failure(failure)) => Err(failure),
-                Err(Hitch::NoDescriptor(source)) => {
+                Err(NoAnswer::Failure(failure)) => Err(failure),
+                Err(NoAnswer::NoDescriptor(source)) => {
                     self.pool.clear();
                     patience.wait(source).await?;
                     continue;
@@ -257,10 +259,13 @@ impl Fetcher {
         }
     }
 
-    async fn resolve(&self, site: &Site) -> Result<Catch, Hitch> {
+    async fn resolve(&self, site: &Site) -> Result<FetchResult, NoAnswer> {
         let (addresses, ttl) = self.names.resolve(site.host()).await?;
         let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
-        Ok(Catch::Addresses { addresses, until_ms: self.clock.now_ms().saturating_add(ttl_ms) })
+        Ok(FetchResult::Addresses {
+            addresses,
+            until_ms: self.clock.now_ms().saturating_add(ttl_ms),
+        })
     }
 
     async fn get(
@@ -268,7 +273,7 @@ impl Fetcher {
         visit: &Visit,
         address: IpAddr,
         earlier: Option<&Earlier>,
-    ) -> Result<Catch, Hitch> {
+    ) -> Result<FetchResult, NoAnswer> {
         let pooled = self.pool.take(visit.site.key(), address, self.clock.now_ms());
         let mut is_fresh = pooled.is_none();
         let mut sender = match pooled {
@@ -306,7 +311,7 @@ impl Fetcher {
         }
     }
 
-    async fn open(&self, site: &Site, address: IpAddr) -> Result<Sender, Hitch> {
+    async fn open(&self, site: &Site, address: IpAddr) -> Result<Sender, NoAnswer> {
         timeout(self.connect_timeout, self.connector.connect(site, address))
             .await
             .map_err(|_| Failure::new(FailureKind::Connect, "no connection in time"))?
@@ -432,16 +437,16 @@ fn is_sitemap(head: &Parts, status_line: &str, body: &[u8]) -> bool {
 /// Classifies an answer. A 304 to an unconditional request brings no page, and does not say whether an earlier one
 /// is still valid (RFC 9110, section 15.4.5). For a robots.txt it means, like other statuses below 500, that there
 /// are no rules.
-fn called_for(answer: Answer, visit: &Visit, earlier: Option<&Earlier>) -> Catch {
+fn called_for(answer: Answer, visit: &Visit, earlier: Option<&Earlier>) -> FetchResult {
     let is_asked = earlier.and_then(Earlier::condition).is_some();
     let is_robots = matches!(visit.task, Task::Robots { .. });
     if answer.status() == 304 && !is_asked && !is_robots {
-        return Catch::Uncalled(answer);
+        return FetchResult::Uncalled(answer);
     }
     if earlier.is_some_and(|earlier| earlier.is_in_doubt(&answer)) {
-        return Catch::Inconclusive(answer);
+        return FetchResult::Inconclusive(answer);
     }
-    Catch::Answer(answer)
+    FetchResult::Answer(answer)
 }
 
 fn status_line(response: &Response<Incoming>) -> String {

@@ -15,7 +15,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::{AlertDescription, CertificateError, RootCertStore};
 
-use super::named::read_named;
+use super::config_files::read_config_file;
 use crate::config::Config;
 use crate::error::CrawlError;
 
@@ -38,7 +38,7 @@ pub(super) fn roots(config: &Config) -> Result<RootCertStore, CrawlError> {
 fn add_roots(roots: &mut RootCertStore, path: &Path) -> Result<(), CrawlError> {
     let wrong = |why: String| CrawlError::Config { key: "tls_roots", why };
     let name = path.display();
-    let bytes = read_named(path).map_err(wrong)?;
+    let bytes = read_config_file(path).map_err(wrong)?;
     let before = roots.len();
     for (number, certificate) in CertificateDer::pem_slice_iter(&bytes).enumerate() {
         let fault = |what: &str| {

@@ -18,14 +18,14 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::effort::Effort;
 use super::queue::Queue;
+use super::robots_budget::RobotsBudget;
 use super::spill::Spill;
 use crate::assignment::AgentId;
 use crate::clock::Moment;
 use crate::error::CrawlError;
 use crate::health::Health;
-use crate::order::{Manner, Waiting};
+use crate::order::{FetchMode, Waiting};
 use crate::politeness::Pace;
 use crate::site::{HostId, Site};
 
@@ -69,7 +69,7 @@ struct Rare {
     /// Pages to be retried, each from its moment on, before the others.
     again: BTreeMap<(u64, Box<str>), Waiting>,
     /// robots.txt files to be fetched here, first its own.
-    errands: VecDeque<Errand>,
+    errands: VecDeque<HostTask>,
     /// Its addresses that do not connect.
     dead: Vec<IpAddr>,
 }
@@ -97,7 +97,7 @@ pub(super) enum State {
 
 /// A robots.txt to be fetched for `asker`.
 #[derive(Debug)]
-pub(super) struct Errand {
+pub(super) struct HostTask {
     pub(super) asker: HostId,
     pub(super) page: Waiting,
 }
@@ -216,17 +216,17 @@ impl Host {
         &mut self,
         now_ms: u64,
         spill: &mut Spill,
-        effort: &mut Effort,
+        robots_budget: &mut RobotsBudget,
         forbidden: &mut usize,
     ) -> Result<Option<Waiting>, CrawlError> {
         if !matches!(self.robots, RobotsState::Known { .. }) {
             return Ok(None);
         }
-        while !effort.is_spent()
+        while !robots_budget.is_spent()
             && let Some(page) = self.pop(now_ms, spill)?
         {
             let is_allowed = self.robots.allows(&page.path, spill)?;
-            effort.spend(self.robots.line_count(), &page.path);
+            robots_budget.spend(self.robots.line_count(), &page.path);
             if is_allowed {
                 return Ok(Some(page));
             }
@@ -240,19 +240,19 @@ impl Host {
     pub(super) fn forget_forbidden(
         &mut self,
         spill: &mut Spill,
-        effort: &mut Effort,
+        robots_budget: &mut RobotsBudget,
     ) -> Result<usize, CrawlError> {
         let mut forbidden = 0;
         if !self.robots.forbids_some() {
             return Ok(0);
         }
         for _ in 0..self.queue.len() {
-            if effort.is_spent() {
+            if robots_budget.is_spent() {
                 break;
             }
             let Some(page) = self.queue.pop(spill)? else { break };
             let is_allowed = self.robots.allows(&page.path, spill)?;
-            effort.spend(self.robots.line_count(), &page.path);
+            robots_budget.spend(self.robots.line_count(), &page.path);
             if is_allowed {
                 self.queue.push(u8::MAX, &page);
             } else {
@@ -302,11 +302,11 @@ impl Host {
         self.queue.is_empty()
     }
 
-    pub(super) fn push_errand(&mut self, errand: Errand) {
+    pub(super) fn push_errand(&mut self, errand: HostTask) {
         self.rare.get_or_insert_default().errands.push_back(errand);
     }
 
-    pub(super) fn put_back_errand(&mut self, errand: Errand) {
+    pub(super) fn put_back_errand(&mut self, errand: HostTask) {
         self.rare.get_or_insert_default().errands.push_front(errand);
     }
 
@@ -314,13 +314,13 @@ impl Host {
         self.rare.as_ref().is_some_and(|rare| !rare.errands.is_empty())
     }
 
-    pub(super) fn pop_errand(&mut self) -> Option<Errand> {
+    pub(super) fn pop_errand(&mut self) -> Option<HostTask> {
         let errand = self.rare.as_mut()?.errands.pop_front();
         self.rare.take_if(|rare| rare.is_empty());
         errand
     }
 
-    pub(super) fn take_errands(&mut self) -> VecDeque<Errand> {
+    pub(super) fn take_errands(&mut self) -> VecDeque<HostTask> {
         let errands = self.rare.as_mut().map(|rare| std::mem::take(&mut rare.errands));
         self.rare.take_if(|rare| rare.is_empty());
         errands.unwrap_or_default()
@@ -337,7 +337,8 @@ impl Host {
     /// Returns the number of waiting known pages that were requested without a conclusive answer.
     pub(super) fn unsettled(&self) -> usize {
         let again = self.rare.iter().flat_map(|rare| rare.again.values());
-        let is_asked = |page: &Waiting| page.attempts > 0 || page.manner == Manner::Anyhow;
+        let is_asked =
+            |page: &Waiting| page.attempts > 0 || page.fetch_mode == FetchMode::Unconditional;
         again.filter(|page| page.known && !page.sitemap && is_asked(page)).count()
     }
 
@@ -361,7 +362,7 @@ impl Host {
             RobotsState::Known { fetched_s, .. } => now_s - fetched_s > ROBOTS_S_MAX,
         };
         if ask && self.waiting() > 0 {
-            self.push_errand(Errand { asker: id, page: Waiting::new("/robots.txt") });
+            self.push_errand(HostTask { asker: id, page: Waiting::new("/robots.txt") });
             self.robots.replace(RobotsState::Asked, spill)?;
         }
         Ok(())

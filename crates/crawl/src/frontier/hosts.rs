@@ -1,21 +1,21 @@
 //! All hosts of a crawl: their queues, their turns, and what a visit changes.
 //!
 //! What lives here: [`Hosts`], one type with many fields because a visit may change any of them; adding URLs to
-//! their hosts. `hosts/ids.rs` numbers the sites, `hosts/memory.rs` moves queues to disk, `hosts/turn.rs` picks
-//! the next visit, `hosts/settle.rs` handles answers, `hosts/fail.rs` failures, `hosts/replay.rs` visits of
-//! earlier runs, and `hosts/tell.rs` reports. What does not: the sieve (`mod.rs`), the state of one host
+//! their hosts. `hosts/ids.rs` numbers the sites, `hosts/memory.rs` moves queues to disk, `hosts/schedule.rs` picks
+//! the next visit, `hosts/on_answer.rs` handles answers, `hosts/on_failure.rs` failures, `hosts/replay.rs` visits of
+//! earlier runs, and `hosts/stats.rs` reports. What does not: the sieve (`mod.rs`), the state of one host
 //! (`host.rs`).
 //!
 //! **Invariant.** `waiting` is the number of pages that wait at all hosts. The workbench holds exactly the hosts
 //! that are `Listed`, and `asides` exactly those that are `Aside`.
 
-mod fail;
 mod ids;
 mod memory;
+mod on_answer;
+mod on_failure;
 mod replay;
-mod settle;
-mod tell;
-mod turn;
+mod schedule;
+mod stats;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -24,22 +24,22 @@ use std::sync::Arc;
 
 use sieve::{Signature, signature};
 
-use super::effort::Effort;
 use super::host::{Host, Replayed, State};
-use super::mark::Mark;
+use super::robots_budget::RobotsBudget;
 use super::spill::Spill;
+use super::url_meta::UrlMeta;
 use crate::agents::Agents;
 use crate::config::Config;
 use crate::error::CrawlError;
 use crate::guard::Guard;
-use crate::order::{Repute, Waiting};
+use crate::order::{Blame, Waiting};
 use crate::owed::Owed;
 use crate::politeness::Politeness;
 use crate::report::Report;
 use crate::site::{HostId, Site};
 use crate::workbench::Workbench;
 
-use fail::Aside;
+use on_failure::Aside;
 pub(crate) use replay::Tally;
 
 /// The class of URLs that continue a visit; those of other pages follow.
@@ -61,7 +61,7 @@ pub(super) struct Hosts {
     /// The last request of earlier runs to each host, while the archive is replayed.
     replayed: BTreeMap<HostId, Replayed>,
     /// Failed attempts of URLs in the queues, and what they show, by signature; most URLs have none.
-    tries: HashMap<u64, (u8, Repute)>,
+    tries: HashMap<u64, (u8, Blame)>,
     /// URLs in the queues to be fetched unconditionally, by signature; most are not.
     anyhow: HashSet<u64>,
     /// No request is made before this moment to hosts that the replay did not know.
@@ -90,7 +90,7 @@ pub(super) struct Hosts {
     /// The limit that ends the run.
     limit: Option<&'static str>,
     /// The remaining work for robots.txt rules in this call.
-    effort: Effort,
+    robots_budget: RobotsBudget,
     /// Whether this is a recrawl: then known pages are fetched in spite of `pages_max`.
     is_recrawl: bool,
     /// Visits under way for pages that are not known.
@@ -134,7 +134,7 @@ impl Hosts {
             bytes_before: 0,
             end_ms: None,
             limit: None,
-            effort: Effort::default(),
+            robots_budget: RobotsBudget::default(),
             is_recrawl: false,
             new_under_way: 0,
             left_out: 0,
@@ -160,22 +160,22 @@ impl Hosts {
     }
 
     /// Records the failed attempts of a URL in earlier runs, and what they show.
-    pub(super) fn note_tries(&mut self, url: Signature, tries: u8, repute: Repute) {
-        let (noted, reputed) = self.tries.entry(url.0).or_insert((tries, repute));
-        match (*reputed, repute) {
+    pub(super) fn note_tries(&mut self, url: Signature, tries: u8, blame: Blame) {
+        let (noted, reputed) = self.tries.entry(url.0).or_insert((tries, blame));
+        match (*reputed, blame) {
             // The earlier doubt was resolved when the page was given up.
-            (Repute::Bad, Repute::Unclear) => return,
-            (Repute::Unclear, Repute::Bad) => *noted = tries,
+            (Blame::Bad, Blame::Unclear) => return,
+            (Blame::Unclear, Blame::Bad) => *noted = tries,
             _ => *noted = tries.max(*noted),
         }
-        if *reputed == Repute::Unclear || repute == Repute::Bad {
-            *reputed = repute;
+        if *reputed == Blame::Unclear || blame == Blame::Bad {
+            *reputed = blame;
         }
     }
 
     /// Records that a URL failed in a way that does not count: it comes after the others.
     pub(super) fn note_vain(&mut self, url: Signature) {
-        self.tries.entry(url.0).or_insert((0, Repute::Unclear));
+        self.tries.entry(url.0).or_insert((0, Blame::Unclear));
     }
 
     pub(super) fn note_anyhow(&mut self, url: Signature) {
@@ -189,7 +189,7 @@ impl Hosts {
 
     /// Adds a URL that came out of the sieve to its host.
     pub(super) fn enqueue(&mut self, key: &[u8]) {
-        let Some((url, mark)) = Mark::split(key) else { return };
+        let Some((url, mark)) = UrlMeta::split(key) else { return };
         let Some((site, path)) = Site::split(url) else { return };
         let Some(id) = self.own_id(site, url, mark) else { return };
         let host = &mut self.table[index(id)];
@@ -214,7 +214,7 @@ impl Hosts {
             self.report.pruned += 1;
             return;
         }
-        let Mark { hops, sitemap, depth, class, is_next, is_known: known } = mark;
+        let UrlMeta { hops, sitemap, depth, class, is_next, is_known: known } = mark;
         let class = match is_next {
             _ if self.was_tried(url) => LAST_CLASS,
             true => NEXT_CLASS,

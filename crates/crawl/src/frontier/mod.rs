@@ -6,8 +6,8 @@
 //!
 //! | file | contents |
 //! | --- | --- |
-//! | `lead.rs` | the URLs that an answer leads to |
-//! | `mark.rs`, `depths.rs`, `given.rs` | what is known of a URL: its class, its depth, whether it was given |
+//! | `discover.rs` | the URLs that an answer leads to |
+//! | `url_meta.rs`, `depths.rs`, `given.rs` | what is known of a URL: its class, its depth, whether it was given |
 //! | `hosts.rs`, `host.rs` | all hosts and what a visit changes; one host |
 //! | `queue.rs`, `spill.rs` | the waiting pages of a host; the part of them on disk |
 //! | `replay.rs` | the visits of earlier runs |
@@ -18,19 +18,19 @@
 //! most one visit under way, and none before its moment.
 
 mod depths;
-mod effort;
+mod discover;
 mod given;
 mod host;
 mod hosts;
-mod lead;
-mod mark;
 #[cfg(test)]
 mod memory;
 mod queue;
 mod replay;
+mod robots_budget;
 mod spill;
 #[cfg(test)]
 mod tests;
+mod url_meta;
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
@@ -52,11 +52,11 @@ use crate::seeds::{Start, seed_line};
 use crate::site::Site;
 
 use depths::Depths;
+use discover::Source;
 pub(crate) use given::Given;
 use hosts::Hosts;
 pub(crate) use hosts::Tally;
-use lead::Source;
-use mark::Mark;
+use url_meta::UrlMeta;
 
 /// How long a buffering sieve may collect URLs before it is flushed when the crawl runs out of work.
 const FLUSH_MS: u64 = 200;
@@ -132,7 +132,7 @@ impl Frontier {
     pub(crate) fn offer_seed(&mut self, seed: &Start) -> Result<(), CrawlError> {
         let &Start { ref url, is_sitemap, hops, depth } = seed;
         let class = if is_sitemap { 0 } else { self.class(url) };
-        let mark = Mark { sitemap: is_sitemap, hops, depth, class, ..Mark::default() };
+        let mark = UrlMeta { sitemap: is_sitemap, hops, depth, class, ..UrlMeta::default() };
         self.give(&seed_line(url, is_sitemap));
         let signature = self.sign(url, mark)?;
         if let Some(depths) = self.depths.as_mut().filter(|_| !mark.sitemap) {
@@ -154,19 +154,19 @@ impl Frontier {
 
     /// Offers a URL, to be visited unless it was offered before.
     pub(crate) fn offer(&mut self, url: &str) -> Result<(), CrawlError> {
-        self.offer_marked(url, Mark::default())
+        self.offer_marked(url, UrlMeta::default())
     }
 
-    fn offer_marked(&mut self, url: &str, mark: Mark) -> Result<(), CrawlError> {
+    fn offer_marked(&mut self, url: &str, mark: UrlMeta) -> Result<(), CrawlError> {
         let signature = self.sign(url, mark)?;
         if mark.sitemap && self.near.insert(signature) && self.far.remove(&signature) {
-            self.hosts.take_back_drop(lead::SITEMAP_DEPTH);
+            self.hosts.take_back_drop(discover::SITEMAP_DEPTH);
         }
         Ok(self.sieve.offer_signed(signature, &self.key)?)
     }
 
     /// Offers a page that was found at this depth.
-    fn offer_page(&mut self, url: &str, mark: Mark) -> Result<(), CrawlError> {
+    fn offer_page(&mut self, url: &str, mark: UrlMeta) -> Result<(), CrawlError> {
         let signature = self.sign(url, mark)?;
         if let Some(depths) = &mut self.depths {
             depths.find(signature, mark.depth);
@@ -175,7 +175,7 @@ impl Frontier {
     }
 
     /// Builds the key for the sieve; its signature is that of the URL alone.
-    fn sign(&mut self, url: &str, mark: Mark) -> Result<Signature, CrawlError> {
+    fn sign(&mut self, url: &str, mark: UrlMeta) -> Result<Signature, CrawlError> {
         self.key.clear();
         self.key.extend_from_slice(url.as_bytes());
         mark.append(&mut self.key);

@@ -11,7 +11,7 @@
 
 use super::spill::{Place, Spill};
 use crate::error::CrawlError;
-use crate::order::{Manner, Repute, Waiting};
+use crate::order::{Blame, FetchMode, Waiting};
 
 /// Maximum bytes of pages in a block: every visited host loads a whole one.
 const BLOCK_BYTES_MAX: usize = 2_048;
@@ -234,8 +234,8 @@ fn decode(record: &[u8]) -> (Waiting, usize) {
         known: record[3] & KNOWN != 0,
         depth: u16::from_le_bytes([record[4], record[5]]),
         refused: false,
-        manner: Manner::default(),
-        repute: Repute::default(),
+        fetch_mode: FetchMode::default(),
+        blame: Blame::default(),
     };
     (page, bytes)
 }

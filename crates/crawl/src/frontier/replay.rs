@@ -9,15 +9,15 @@
 use sieve::{Signature, signature};
 
 use super::depths::Depths;
-use super::lead::Source;
-use super::mark::Mark;
+use super::discover::Source;
+use super::url_meta::UrlMeta;
 use super::{Frontier, Tally};
 use crate::answer::Purpose;
 use crate::asked::Asked;
 use crate::clock::Moment;
 use crate::error::CrawlError;
 use crate::journal::Entry;
-use crate::order::Repute;
+use crate::order::Blame;
 use crate::outcome::{Answered, Harvest};
 use crate::rests::Rest;
 use crate::share::Recount;
@@ -42,15 +42,15 @@ impl Frontier {
     }
 
     /// Takes note that a URL was tried so often in vain, and of what that tells.
-    pub(crate) fn note_tries(&mut self, url: Signature, tries: u8, repute: Repute) {
+    pub(crate) fn note_tries(&mut self, url: Signature, tries: u8, blame: Blame) {
         if tries > 0 {
-            self.hosts.note_tries(url, tries, repute);
+            self.hosts.note_tries(url, tries, blame);
         }
     }
 
     /// Takes note that a URL which is due again was given up when it was last asked for, by its own fault.
     pub(crate) fn note_given_up(&mut self, url: &str) {
-        self.hosts.note_tries(signature(url.as_bytes()), 0, Repute::Bad);
+        self.hosts.note_tries(signature(url.as_bytes()), 0, Blame::Bad);
     }
 
     /// Takes note that a URL is to be asked for without a condition, since the archive has lost what it was.
@@ -61,7 +61,7 @@ impl Frontier {
     /// Takes note that a URL which is due again failed when it was last asked for, and nothing else was heard of its host then:
     /// it comes after the others, and has all but one of its tries.
     pub(crate) fn note_unclear(&mut self, url: &str) {
-        self.hosts.note_tries(signature(url.as_bytes()), 1, Repute::Unclear);
+        self.hosts.note_tries(signature(url.as_bytes()), 1, Blame::Unclear);
     }
 
     /// Takes note that the last visit of a URL that is due again was in vain: it comes after the others.
@@ -86,7 +86,7 @@ impl Frontier {
             let depth = self.depth_read(purpose, url, depth);
             let site = Site::split(url).map_or("", |(site, _)| site);
             // What it was refused was counted by its own run.
-            self.lead(Source { site, purpose, hops, depth }, &mut answered.harvest)?;
+            self.discover(Source { site, purpose, hops, depth }, &mut answered.harvest)?;
         }
         self.hosts.replay(url, entry, date, answered, counts);
         Ok(())
@@ -194,11 +194,11 @@ impl Frontier {
     }
 
     /// The mark of a URL that an earlier run visited and that is due again.
-    fn mark_again(&self, url: &str, entry: &Entry) -> Mark {
+    fn mark_again(&self, url: &str, entry: &Entry) -> UrlMeta {
         let &Entry { hops, depth, .. } = entry;
         let sitemap = entry.purpose == Purpose::Sitemap;
         let class = if sitemap { 0 } else { self.class(url) };
-        Mark { hops, sitemap, depth, class, is_known: true, ..Mark::default() }
+        UrlMeta { hops, sitemap, depth, class, is_known: true, ..UrlMeta::default() }
     }
 
     /// Ends the replay, with what is known of the last requests: what is still to be visited joins the queues.
@@ -241,7 +241,7 @@ impl Frontier {
         self.find_given(url, purpose, &mut answered);
         let depth = self.depths.as_ref().map_or(depth, |depths| depths.of(sign, depth));
         let site = Site::split(url).map_or("", |(site, _)| site);
-        self.lead(Source { site, purpose, hops, depth }, &mut answered.harvest)
+        self.discover(Source { site, purpose, hops, depth }, &mut answered.harvest)
     }
 
     /// Whether a visit of an earlier run settled its URL for good.

@@ -228,7 +228,7 @@ impl LastCaptures {
 /// there was no better one.
 fn is_telling(status: u16, before: Option<&History>) -> bool {
     match StatusClass::of(status) {
-        StatusClass::Passing => false,
+        StatusClass::Temporary => false,
         // A 304 that is not to a condition is no answer.
         StatusClass::Odd if status != 304 => {
             before.is_none_or(|before| StatusClass::of(before.status) == StatusClass::Odd)

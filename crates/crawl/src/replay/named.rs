@@ -13,7 +13,7 @@ use std::sync::Arc;
 use archive::Archive;
 
 use super::{Again, Replay, Replayed};
-use crate::answer::{Purpose, leaves_standing};
+use crate::answer::{Purpose, keeps_previous};
 use crate::checkpoint::Settled;
 use crate::error::CrawlError;
 use crate::frontier::{Frontier, Given};
@@ -296,7 +296,7 @@ impl Replay<'_> {
 fn is_page(settled: &Settled, before: bool) -> bool {
     let purpose = settled.entry.purpose;
     match &settled.answered {
-        Some(answered) if answered.unchanged || !leaves_standing(purpose, answered.status) => {
+        Some(answered) if answered.unchanged || !keeps_previous(purpose, answered.status) => {
             purpose == Purpose::Page && answered.is_page()
         }
         _ => before,

@@ -13,7 +13,7 @@ use archive::Archive;
 use sieve::signature;
 
 use super::Replay;
-use crate::answer::{Purpose, leaves_standing};
+use crate::answer::{Purpose, keeps_previous};
 use crate::checkpoint::Settled;
 use crate::clock::Moment;
 use crate::error::CrawlError;
@@ -55,7 +55,7 @@ impl Replay<'_> {
         self.logs.each(archive, &self.halt, &mut |_, settled| {
             let (purpose, place) = (settled.entry.purpose, key(&settled.url));
             let Some(answered) = settled.answered.as_ref().filter(|answered| {
-                let is_telling = !leaves_standing(purpose, answered.status);
+                let is_telling = !keeps_previous(purpose, answered.status);
                 // What is as it was has nothing in its record.
                 is_telling && !answered.unchanged && !settled.entry.is_inconclusive
             }) else {

@@ -16,7 +16,7 @@ use sieve::{Signature, signature};
 
 use crate::checkpoint::Settled;
 use crate::clock::Moment;
-use crate::order::Repute;
+use crate::order::Blame;
 use crate::site::Site;
 
 /// The visits that were in vain, by the signature of their site.
@@ -78,19 +78,19 @@ impl Spells {
     }
 
     /// Gives out the tries that count.
-    pub(super) fn count(self, pages_max: usize, take: &mut dyn FnMut(Signature, u8, Repute)) {
+    pub(super) fn count(self, pages_max: usize, take: &mut dyn FnMut(Signature, u8, Blame)) {
         for Failed { vains, is_over } in self.sites.into_values() {
             let mut spells = vains.chunk_by(|_, next| !next.is_first).peekable();
             while let Some(spell) = spells.next() {
                 let is_clear = is_over || spells.peek().is_some();
-                let repute = if is_clear { Repute::Own } else { Repute::Unclear };
+                let blame = if is_clear { Blame::Own } else { Blame::Unclear };
                 if is_outage(spell, pages_max) {
                     continue;
                 }
                 let is_blamed = spell.iter().any(|vain| vain.blames_host);
                 for vain in spell {
                     let tries = if is_blamed { vain.tries.min(1) } else { vain.tries };
-                    take(vain.url, tries, repute);
+                    take(vain.url, tries, blame);
                 }
             }
         }

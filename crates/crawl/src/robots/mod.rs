@@ -6,7 +6,7 @@
 //!
 //! The groups that name our agent are merged; without such a group, the groups of `*` are. Among the lines that
 //! match a path the longest pattern wins, and Allow wins a tie. Rules and paths are compared in one spelling
-//! ([`spelling`]). The RFC also decodes escapes of ordinary letters (`%62` is `b`) before the comparison, the
+//! ([`canonical`]). The RFC also decodes escapes of ordinary letters (`%62` is `b`) before the comparison, the
 //! suite does not. An ambiguous rule forbids: a Disallow matches in either reading, an Allow only in the literal
 //! one.
 //!
@@ -14,18 +14,18 @@
 //!
 //! Reference: M. Koster, G. Illyes, H. Zeller, L. Sassman, RFC 9309, 2022.
 
+mod canonical;
+mod explanation;
 mod pattern;
-mod saying;
-mod spelling;
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use archive::HttpResponse;
+use canonical::{Side, spell, undo};
 use codes::vbyte;
+pub use explanation::{RobotsExplanation, explain_robots};
 use pattern::Pattern;
-pub use saying::{RobotsSaying, explain_robots};
-use spelling::{Side, spell, undo};
 
 /// Maximum bytes read of a file: the 500 KiB that the RFC requires.
 pub(crate) const BYTES_MAX: usize = 500 << 10;

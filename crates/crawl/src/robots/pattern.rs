@@ -6,7 +6,7 @@
 use codes::vbyte;
 use memchr::memmem;
 
-use super::spelling::{Side, spell, undo};
+use super::canonical::{Side, spell, undo};
 
 /// The value of one Allow or Disallow line.
 #[derive(Debug, Clone, PartialEq, Eq)]

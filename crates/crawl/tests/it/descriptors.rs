@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use crawl::{Config, Recrawl, Report, Snapshot, SystemClock, run};
 use simweb::{Options, Server};
 
-use crate::names::{self, NameServer};
+use crate::dns::{self, NameServer};
 use crate::support::{config, dirs};
 
 /// The folder with the child's input and output.
@@ -131,7 +131,7 @@ fn a_crawl_with_few_descriptors_blames_no_host() {
 #[test]
 fn names_that_cannot_be_asked_for_are_asked_for_later() {
     const HOSTS: u64 = 20;
-    let ((names, name_server), port) = (NameServer::start(), names::serve(&[]));
+    let ((names, name_server), port) = (NameServer::start(), dns::serve(&[]));
     let crawl = Config {
         contact: "me@a.example".to_owned(),
         ip_delay_ms: 120,

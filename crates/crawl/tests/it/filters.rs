@@ -356,7 +356,7 @@ fn a_store_filter_is_asked_about_errors_too() {
     let busy = |record: &&archive::Record| {
         record.target.as_ref().is_some_and(|url| url.ends_with("/busy"))
     };
-    let told = records.iter().filter(busy).find_map(crawl::Told::read).expect("a visit");
+    let told = records.iter().filter(busy).find_map(crawl::VisitRecord::read).expect("a visit");
     let record = records.iter().find(busy).expect("a record");
     // Waits are counted in milliseconds, rounded up.
     let date_s = record.date_s + i64::from(record.date_us > 999_000);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crawl::{Config, Recrawl, Report, Standing, SystemClock, run};
+use crawl::{Config, CrawlStatus, Recrawl, Report, SystemClock, run};
 use tempfile::TempDir;
 
 use crate::hostile::serve;
@@ -80,9 +80,9 @@ impl Site {
         (asked, report.expect("it runs"))
     }
 
-    fn standing(&self) -> Standing {
+    fn standing(&self) -> CrawlStatus {
         let frontier: &Path = &self.dir.path().join("frontier");
-        Standing::read(frontier).expect("the files of a crawl")
+        CrawlStatus::read(frontier).expect("the files of a crawl")
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use archive::{Archive, Kind, Record};
-use crawl::{Config, CrawlError, Recrawl, Report, Scope, Standing, SystemClock, run};
+use crawl::{Config, CrawlError, CrawlStatus, Recrawl, Report, Scope, SystemClock, run};
 use simweb::{Changes, Options, Server};
 use tempfile::TempDir;
 
@@ -179,11 +179,14 @@ fn a_recrawl_of_what_is_due_is_widened_to_one_of_everything() {
     let new = format!("{}nowhere", server.web().seeds()[0]);
     let none = crawl(dir.path(), &short(&due), &[new]).expect("a recrawl");
     assert!(none.recrawled && (none.asked, none.waiting) == (0, 1), "{none:?}");
-    let standing = Standing::read(&dirs(dir.path()).frontier).expect("a folder");
+    let standing = CrawlStatus::read(&dirs(dir.path()).frontier).expect("a folder");
     assert_eq!(standing.recrawl, Some(Recrawl::Due));
     let again = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
     assert_eq!((again.asked, again.unchanged), (first.pages, first.pages), "{again:?}");
-    assert_eq!(Standing::read(&dirs(dir.path()).frontier).expect("over"), Standing::default());
+    assert_eq!(
+        CrawlStatus::read(&dirs(dir.path()).frontier).expect("over"),
+        CrawlStatus::default()
+    );
 }
 
 #[test]
@@ -196,7 +199,7 @@ fn a_recrawl_that_cannot_be_understood_is_an_error() {
         .expect("a file");
     let error = crawl(dir.path(), &config, &[]).expect_err("nobody knows what was meant");
     assert!(matches!(&error, CrawlError::Recrawl { .. }), "{error}");
-    assert!(Standing::read(&dirs(dir.path()).frontier).is_err());
+    assert!(CrawlStatus::read(&dirs(dir.path()).frontier).is_err());
     fs::remove_file(dir.path().join("frontier/recrawl")).expect("as the error says");
     let report = crawl(dir.path(), &config, &[]).expect("it goes on");
     assert_eq!((report.recrawled, report.requests), (false, 0));
@@ -422,7 +425,7 @@ fn a_host_that_was_set_aside_is_asked_before_a_recrawl_is_over() {
     let config = Config { delay_ms: 1, ip_delay_ms: 0, retries: 0, resolve, ..Config::default() };
     let seeds = ["a", "b"].map(|name| format!("http://{name}.test:{port}/"));
     assert_eq!(crawl(dir.path(), &config, &seeds).expect("a crawl").pages, 6);
-    let standing = || Standing::read(&dir.path().join("frontier")).expect("a folder");
+    let standing = || CrawlStatus::read(&dir.path().join("frontier")).expect("a folder");
     for _ in 0..2 {
         // It is down, and its robots.txt is too old to be believed.
         is_down.store(true, Ordering::Relaxed);
@@ -436,7 +439,7 @@ fn a_host_that_was_set_aside_is_asked_before_a_recrawl_is_over() {
     is_down.store(false, Ordering::Relaxed);
     let report = run_later(dir.path(), &config, 4 * DAY_S);
     assert_eq!((report.unchanged, report.asked, report.pages), (3, 3, 6), "{report:?}");
-    assert_eq!(standing(), Standing::default());
+    assert_eq!(standing(), CrawlStatus::default());
 }
 
 /// A page that asks for more time than a run has ends every recrawl for its host; so it is the last to be asked.
@@ -486,18 +489,18 @@ fn a_limit_that_is_reached_already_begins_no_recrawl() {
     let config = Config { delay_ms: 5, ip_delay_ms: 0, ..Config::default() };
     let seeds = [format!("http://127.0.0.1:{port}/")];
     let first = crawl(dir.path(), &config, &seeds).expect("a crawl");
-    let standing = || Standing::read(&dir.path().join("frontier")).expect("a folder");
+    let standing = || CrawlStatus::read(&dir.path().join("frontier")).expect("a folder");
     let full = Config { bytes_max: first.bytes, ..config.clone() };
     let report = crawl(dir.path(), &all(&full), &[]).expect("it ends at once");
     assert_eq!((report.requests, report.limit.as_deref()), (0, Some("bytes_max")), "{report:?}");
-    assert!(!report.recrawled && standing() == Standing::default(), "{report:?}");
+    assert!(!report.recrawled && standing() == CrawlStatus::default(), "{report:?}");
     let room = Config { bytes_max: first.bytes + 1, ..config.clone() };
     let report = crawl(dir.path(), &all(&room), &[]).expect("it asks for a little");
     assert!(report.recrawled && report.requests > 0, "{report:?}");
     let report = crawl(dir.path(), &all(&full), &[]).expect("it ends at once");
     assert_eq!((report.requests, report.recrawled), (0, true), "{report:?}");
     let report = crawl(dir.path(), &config, &[]).expect("it goes on");
-    assert!(report.recrawled && standing() == Standing::default(), "{report:?}");
+    assert!(report.recrawled && standing() == CrawlStatus::default(), "{report:?}");
 }
 
 fn run_later(dir: &Path, config: &Config, seconds: i64) -> Report {
@@ -684,7 +687,7 @@ fn what_is_wanted_is_kept_before_the_archive_is_read() {
         let clock = Arc::new(SystemClock::new());
         let seed = std::slice::from_ref(seed);
         run(&dirs(dir.path()), config, seed, clock, &stop, &|_| {}).expect("it is stopped");
-        let standing = Standing::read(&frontier).expect("a recrawl");
+        let standing = CrawlStatus::read(&frontier).expect("a recrawl");
         let mode = if config.alone { Recrawl::Given } else { config.recrawl };
         assert_eq!(standing.recrawl, Some(mode), "{seed:?}");
         if config.alone {
@@ -714,7 +717,7 @@ fn seeds_that_are_not_kept_yet_are_kept_with_the_recrawl() {
             fs::remove_dir(frontier.join("seeds.tmp")).expect("a folder");
             let seeds = || fs::read_to_string(frontier.join("seeds")).expect("a file");
             assert!(!seeds().contains("added"), "as after a kill: {}", seeds());
-            let standing = Standing::read(&frontier).expect("a recrawl");
+            let standing = CrawlStatus::read(&frontier).expect("a recrawl");
             assert_eq!(standing.recrawl, Some(recrawl), "{seed}");
             crawl(dir.path(), &page, &[]).expect("it goes on");
             let archive = Archive::open(&dir.path().join("archive")).expect("the crawl made it");

@@ -14,7 +14,7 @@
 //! **Invariant.** [`Arena::memory_bytes`] counts heads, keys and strings, including the free bytes of their last
 //! slices. A page is allocated as a whole, and freed only with the arena.
 
-use crate::build::lines;
+use crate::build::cache_lines;
 use codes::prefetch::prefetch;
 use memmap2::MmapMut;
 
@@ -247,7 +247,7 @@ impl Arena {
             if self.pages.len() == PAGES_MAX {
                 return None;
             }
-            self.pages.push(lines::zeros(PAGE_BYTES, false));
+            self.pages.push(cache_lines::zeros(PAGE_BYTES, false));
             self.taken = 0;
         }
         let at = ((self.pages.len() - 1) << PAGE_BITS) + self.taken;

@@ -16,11 +16,11 @@
 //! **Invariant.** [`Batch::memory_bytes`] bounds the memory of the batch, both before and while it is written.
 
 use crate::build::arena::{self, Arena, Codeword};
+use crate::build::batch_reader::{self, BatchReader, Numbers};
 use crate::build::keys::{self, KeyTable};
-use crate::build::memo::{Occurrence, Probe, TOGETHER, UNKNOWN, WordMemo};
 use crate::build::paged::Paged;
 use crate::build::sorting;
-use crate::build::strings::{self, Numbers, Strings};
+use crate::build::term_cache::{Occurrence, Probe, TOGETHER, TermCache, UNKNOWN};
 use crate::lengths::{Columns, PerField};
 use crate::lexicon::{self, FILTER_MARK, TERM_BYTES_MAX};
 use crate::postings::StreamCodes;
@@ -64,7 +64,7 @@ pub(crate) struct Batch {
     /// How often the buffer has been emptied.
     turn: u32,
     table: KeyTable,
-    memo: WordMemo,
+    memo: TermCache,
     lengths: Paged<PerField<u32>>,
     unknown: Unknown,
     /// Occurrences that came as terms and are not looked up yet, and their positions.
@@ -84,7 +84,7 @@ impl Batch {
             firsts: Vec::new(),
             turn: 0,
             table: KeyTable::default(),
-            memo: WordMemo::new(memory_bytes),
+            memo: TermCache::new(memory_bytes),
             lengths: Paged::default(),
             unknown: Unknown::default(),
             terms: Unknown::default(),
@@ -305,7 +305,7 @@ impl Batch {
         let mut out = segment.lists(codes, totals)?;
         let mut scratch = Scratch::new();
         // No more lookups: drop the tables to make room for the sorted lists.
-        (self.table, self.memo) = (KeyTable::default(), WordMemo::new(0));
+        (self.table, self.memo) = (KeyTable::default(), TermCache::new(0));
         let order = sorting::sorted(&self.arena, &self.lists);
         for (number, &(_, list)) in order.iter().enumerate() {
             // Neighbours in this order are far apart in memory, and so are the slices of a list. An earlier
@@ -345,7 +345,7 @@ impl Batch {
         let Scratch { bytes, numbers, lengths, peaks, .. } = scratch;
         let is_word = !lexicon::is_filter(key);
         let peaks = &mut peaks[field as usize];
-        let mut string = Strings::new(self.arena.slices(list), bytes);
+        let mut string = BatchReader::new(self.arena.slices(list), bytes);
         // Gap of the current document, once there is one.
         let (mut open, mut count, mut doc_next) = (None, 0_usize, 0);
         let mut end_doc = |out: &mut ListsWriter, gap: u32, count: usize| {
@@ -504,7 +504,7 @@ fn settle_list(
 
 /// Buffers reused from list to list.
 struct Scratch {
-    bytes: Box<[u8; strings::TAKEN_BYTES]>,
+    bytes: Box<[u8; batch_reader::TAKEN_BYTES]>,
     numbers: Numbers,
     /// Lengths of all documents in one field, contiguous.
     lengths: Vec<u32>,
@@ -516,7 +516,7 @@ struct Scratch {
 impl Scratch {
     fn new() -> Scratch {
         Scratch {
-            bytes: Box::new([0; strings::TAKEN_BYTES]),
+            bytes: Box::new([0; batch_reader::TAKEN_BYTES]),
             numbers: Numbers::default(),
             lengths: Vec::new(),
             field: None,

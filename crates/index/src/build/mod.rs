@@ -5,13 +5,13 @@
 
 mod arena;
 mod batch;
+mod batch_reader;
+mod cache_lines;
 mod keys;
-mod lines;
-mod memo;
 mod paged;
 mod policy;
 mod sorting;
-mod strings;
+mod term_cache;
 mod words;
 mod writer;
 

@@ -6,7 +6,7 @@
 //! **Invariant.** Occurrences reach the batch in the order in which they were pushed, all of them before a
 //! [`FieldWords`] is dropped.
 
-use crate::build::memo::{Occurrence, TOGETHER, WordMemo};
+use crate::build::term_cache::{Occurrence, TOGETHER, TermCache};
 use crate::{Field, IndexWriter};
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ impl<T: FnMut(&str, &mut String)> FieldWords<'_, '_, T> {
     #[inline]
     pub fn push(&mut self, word: Range<usize>, position: u32) {
         let Range { start, end } = word;
-        let probe = WordMemo::probe(self.field, self.text.as_bytes(), start, end);
+        let probe = TermCache::probe(self.field, self.text.as_bytes(), start, end);
         self.writer.expect_word(probe);
         self.waiting[self.count] = Occurrence { probe, start, end, position };
         self.count += 1;

@@ -17,8 +17,8 @@
 //! their files mapped.
 
 use crate::build::batch::Batch;
-use crate::build::memo::{Occurrence, Probe, TOGETHER};
 use crate::build::policy::{self, MergePolicy};
+use crate::build::term_cache::{Occurrence, Probe, TOGETHER};
 use crate::build::words::FieldWords;
 use crate::manifest::{Manifest, SEGMENTS_MAX, SOURCE_BYTES_MAX, TEMPORARY};
 use crate::postings::StreamCodes;

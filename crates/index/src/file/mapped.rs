@@ -4,7 +4,7 @@
 //! byte is returned. The layout is in `envelope.rs`.
 //!
 //! Another program may truncate or change an open file. Reads do not notice that; lost pages read as zeros
-//! (`faults.rs`). Therefore callers check [`MappedFile::intact`] after reading. It compares the length, mtime and
+//! (`sigbus.rs`). Therefore callers check [`MappedFile::intact`] after reading. It compares the length, mtime and
 //! ctime of the file with those of the last check. If they differ, it verifies the footer and every chunk read so
 //! far again. If all checksums match, it remembers the new metadata. If the name is gone or belongs to another
 //! file, the mapping stays valid. It is verified once more, and then not again unless the name comes back.
@@ -24,7 +24,7 @@
 
 use crate::IndexError;
 use crate::file::envelope::{CHUNK_BYTES, HEADER_BYTES, Kind, MAGIC, Stamp, TAIL_BYTES, VERSION};
-use crate::file::faults::Watched;
+use crate::file::sigbus::Watched;
 use codes::prefetch::prefetch;
 use memmap2::Mmap;
 use std::fs::{self, File, Metadata};
@@ -448,7 +448,7 @@ impl MappedFile {
 fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: an index file is written once, under a name that no reader knows before the manifest is renamed into
     // place. Later it is only unlinked, which leaves mappings whole. If another program changes the file in place,
-    // readers see changed bytes, and a lost page becomes zeros (`faults.rs`). Unsafe code relies only on the
+    // readers see changed bytes, and a lost page becomes zeros (`sigbus.rs`). Unsafe code relies only on the
     // number of bytes, never on their values: text is copied, and `codes::unary_block` takes the mask and the
     // count by which it writes from one local copy. Results are returned only after `intact`.
     unsafe { Mmap::map(file) }

@@ -6,6 +6,6 @@
 
 pub(crate) mod blocks;
 pub(crate) mod envelope;
-mod faults;
 pub(crate) mod fixed;
 pub(crate) mod mapped;
+mod sigbus;

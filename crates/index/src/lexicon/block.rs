@@ -14,7 +14,7 @@ use super::BLOCK_KEYS;
 use super::key::Prefix;
 use super::lists::Lists;
 use crate::postings::List;
-use codes::symbols::{Encoder, Needle, SymbolTable};
+use codes::fsst::{Encoder, Needle, SymbolTable};
 use codes::vbyte;
 
 /// A half byte that says that the number is longer and follows.

@@ -7,7 +7,7 @@
 //! **Invariant.** Keys of terms compare as bytes as (field, term) do.
 
 use crate::Field;
-use codes::symbols::Needle;
+use codes::fsst::Needle;
 
 /// Keys of at most this size need no allocation.
 const SHORT_BYTES: usize = 8 * WORDS;

@@ -30,7 +30,7 @@
 //! ```
 //!
 //! All numbers are in [`codes::vbyte`], except those of buckets and starts. Keys are coded by
-//! [`codes::symbols`]. Within a block a list begins in each stream where the previous one ends. The writer is in
+//! [`codes::fsst`]. Within a block a list begins in each stream where the previous one ends. The writer is in
 //! `writer.rs`, lookups in a shard in `shard.rs`, in a block in `block.rs` and `lists.rs`.
 //!
 //! **Invariant.** Keys are strictly ascending as bytes. On any bytes, a lookup or scan returns an error or ends.
@@ -53,7 +53,7 @@ use crate::file::mapped::MappedFile;
 use crate::postings::List;
 use crate::{Field, IndexError};
 use block::Block;
-use codes::symbols::Needle;
+use codes::fsst::Needle;
 use codes::vbyte;
 use key::{Ascending, long_beginning};
 use lists::Lists;

@@ -11,8 +11,8 @@ use crate::IndexError;
 use crate::file::envelope::{FileWriter, Stamp};
 use crate::file::fixed;
 use crate::postings::List;
+use codes::fsst::{Encoder, SymbolTable};
 use codes::function::{self, BUCKET_KEYS};
-use codes::symbols::{Encoder, SymbolTable};
 use codes::vbyte;
 
 /// A shard is written when its keys have more bytes than this.

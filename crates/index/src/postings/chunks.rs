@@ -29,23 +29,23 @@ const NUMBERS_A_BYTE_MAX: usize = 256;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Place {
     /// The frequency, less one.
-    pub(crate) more: u32,
+    pub(crate) tf_minus_one: u32,
     /// Number of terms of its field.
     pub(crate) length: u32,
 }
 
 impl Place {
     fn parameter(self) -> u32 {
-        rice::parameter(self.length, self.more.saturating_add(1))
+        rice::parameter(self.length, self.tf_minus_one.saturating_add(1))
     }
 }
 
-/// The end of the chunk that begins with document `first`. `more` is the frequency of each document, less one.
+/// The end of the chunk that begins with document `first`. `tf_minus_one` is the frequency of each document, less one.
 #[inline]
-fn chunk_end(more: impl Iterator<Item = u32>, first: usize) -> usize {
+fn chunk_end(tf_minus_one: impl Iterator<Item = u32>, first: usize) -> usize {
     let (mut occurrences, mut end) = (0, first);
-    for more in more.skip(first) {
-        occurrences += u64::from(more) + 1;
+    for tf_minus_one in tf_minus_one.skip(first) {
+        occurrences += u64::from(tf_minus_one) + 1;
         end += 1;
         if occurrences >= CHUNK {
             break;
@@ -84,7 +84,7 @@ impl ChunksWriter {
         runs.clear();
         let (mut start, mut end) = (0, 0);
         for (number, place) in (1..).zip(places) {
-            end += place.more as usize + 1;
+            end += place.tf_minus_one as usize + 1;
             if ((end - start) as u64) < CHUNK && number < places.len() {
                 continue;
             }
@@ -112,7 +112,7 @@ impl ChunksWriter {
         let mut of_places = [0; BLOCK];
         rice::parameters(
             places,
-            |place| (place.length, place.more.saturating_add(1)),
+            |place| (place.length, place.tf_minus_one.saturating_add(1)),
             &mut of_places,
         );
         // Old contents are overwritten.
@@ -120,9 +120,9 @@ impl ChunksWriter {
         parameters.resize(count + SPREAD, 0);
         let mut at = 0;
         for (place, &k) in places.iter().zip(&of_places) {
-            let end = at + place.more as usize + 1;
+            let end = at + place.tf_minus_one as usize + 1;
             parameters[at..at + SPREAD].fill(k);
-            if place.more as usize >= SPREAD {
+            if place.tf_minus_one as usize >= SPREAD {
                 parameters[at + SPREAD..end].fill(k);
             }
             at = end;
@@ -164,24 +164,24 @@ pub(super) struct Chunks<'a> {
 }
 
 impl<'a> Chunks<'a> {
-    /// Starts before the first document of the block at the start of `bytes`. `more` is the frequency of each
+    /// Starts before the first document of the block at the start of `bytes`. `tf_minus_one` is the frequency of each
     /// document, less one. Returns `None` if the bytes are invalid.
     pub(super) fn restart(
         &mut self,
         code: StreamCode,
         mut bytes: &'a [u8],
-        more: &[u32],
+        tf_minus_one: &[u32],
     ) -> Option<()> {
-        let end = chunk_end(more.iter().copied(), 0);
+        let end = chunk_end(tf_minus_one.iter().copied(), 0);
         self.lengths = &[];
-        if end < more.len() {
+        if end < tf_minus_one.len() {
             let header = usize::try_from(vbyte::read(&mut bytes)?).ok()?;
             self.width = header % 4 + 1;
             (self.lengths, bytes) = bytes.split_at_checked(header / 4 * self.width)?;
         }
         self.rest = bytes;
         self.docs = 0..end;
-        self.open(code, more)
+        self.open(code, tf_minus_one)
     }
 
     /// Returns whether document `at` of the block has not been passed yet.
@@ -189,25 +189,26 @@ impl<'a> Chunks<'a> {
         at >= self.next
     }
 
-    /// Passes the numbers of document `at` to `visit` until that returns `false`. `more` is the frequency of each
+    /// Passes the numbers of document `at` to `visit` until that returns `false`. `tf_minus_one` is the frequency of each
     /// document, less one, and `length` returns the number of terms of its field. Returns `None` if the bytes are
     /// invalid.
     #[inline]
     pub(super) fn read(
         &mut self,
         code: StreamCode,
-        more: &[u32],
+        tf_minus_one: &[u32],
         length: impl Fn(usize) -> u32,
         at: usize,
         mut visit: impl FnMut(u32) -> bool,
     ) -> Option<()> {
         if at >= self.docs.end {
-            self.leap(code, more, at)?;
+            self.leap(code, tf_minus_one, at)?;
         }
-        let count = *more.get(at)? as usize + 1;
-        let passed = more.get(self.next..at)?;
+        let count = *tf_minus_one.get(at)? as usize + 1;
+        let passed = tf_minus_one.get(self.next..at)?;
         if code != StreamCode::Golomb {
-            let start = self.offset + passed.iter().map(|&more| more as usize + 1).sum::<usize>();
+            let start = self.offset
+                + passed.iter().map(|&tf_minus_one| tf_minus_one as usize + 1).sum::<usize>();
             (self.next, self.offset) = (at + 1, start + count);
             let numbers = self.numbers.get(start..start + count)?;
             numbers.iter().all(|&number| visit(number));
@@ -217,13 +218,13 @@ impl<'a> Chunks<'a> {
         if unread > 0 {
             self.reader.each(parameter, unread, |_| {});
         }
-        for (at, &more) in (self.next..).zip(passed) {
-            let parameter = Place { more, length: length(at) }.parameter();
-            self.reader.each(parameter, more as usize + 1, |_| {});
+        for (at, &tf_minus_one) in (self.next..).zip(passed) {
+            let parameter = Place { tf_minus_one, length: length(at) }.parameter();
+            self.reader.each(parameter, tf_minus_one as usize + 1, |_| {});
             // Stop early if the input ends before these occurrences.
             self.reader.is_within().then_some(())?;
         }
-        let parameter = Place { more: more[at], length: length(at) }.parameter();
+        let parameter = Place { tf_minus_one: tf_minus_one[at], length: length(at) }.parameter();
         is_possible(count, self.reader.rest()).then_some(())?;
         self.unread = (parameter, self.reader.each_while(parameter, count, visit));
         self.next = at + 1;
@@ -236,10 +237,10 @@ impl<'a> Chunks<'a> {
     }
 
     /// Moves forward to the chunk with document `at`.
-    fn leap(&mut self, code: StreamCode, more: &[u32], at: usize) -> Option<()> {
+    fn leap(&mut self, code: StreamCode, tf_minus_one: &[u32], at: usize) -> Option<()> {
         let mut passed = 0;
         while at >= self.docs.end {
-            let end = chunk_end(more.iter().copied(), self.docs.end);
+            let end = chunk_end(tf_minus_one.iter().copied(), self.docs.end);
             if end == self.docs.end {
                 return None;
             }
@@ -255,14 +256,14 @@ impl<'a> Chunks<'a> {
         };
         self.lengths = behind;
         self.rest = self.rest.get(leapt..)?;
-        self.open(code, more)
+        self.open(code, tf_minus_one)
     }
 
     /// Opens the current chunk, and decodes it unless the code is `golomb`.
-    fn open(&mut self, code: StreamCode, more: &[u32]) -> Option<()> {
+    fn open(&mut self, code: StreamCode, tf_minus_one: &[u32]) -> Option<()> {
         let mut bytes = self.rest;
         if let Some(length) =
-            fixed::get(self.lengths, 0, self.width).filter(|_| self.docs.end < more.len())
+            fixed::get(self.lengths, 0, self.width).filter(|_| self.docs.end < tf_minus_one.len())
         {
             bytes = bytes.get(..usize::try_from(length).ok()?)?;
         }
@@ -271,8 +272,9 @@ impl<'a> Chunks<'a> {
             self.reader = rice::Reader::new(bytes);
             return Some(());
         }
-        let occurrences = |docs: &[u32]| docs.iter().map(|&more| more as usize + 1).sum();
-        let count: usize = more.get(self.docs.clone()).map_or(0, occurrences);
+        let occurrences =
+            |docs: &[u32]| docs.iter().map(|&tf_minus_one| tf_minus_one as usize + 1).sum();
+        let count: usize = tf_minus_one.get(self.docs.clone()).map_or(0, occurrences);
         is_possible(count, bytes.len()).then_some(())?;
         self.numbers.resize(count, 0);
         Coder::of_positions(code).read(&mut bytes, &mut self.numbers)

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::file::fixed;
 use crate::{DocId, Lengths};
-use codes::{gaps, pfor, unary_block};
+use codes::{pfor, prefix_sums, unary_block};
 use std::ops::Range;
 
 /// The verified bytes of a list.
@@ -118,7 +118,7 @@ impl<'a> InvertedList<'a> {
             read = 1;
         }
         Coder::of_docs(self.codes.docs).read(&mut bytes, &mut docs[read..])?;
-        let behind = gaps::add_up(first, docs)?;
+        let behind = prefix_sums::add_up(first, docs)?;
         (behind <= self.doc_count).then_some(())
     }
 
@@ -142,16 +142,16 @@ impl<'a> InvertedList<'a> {
     }
 
     /// Decodes the frequency of each document of a block, less one, like [`InvertedList::read_docs`].
-    pub fn read_more(&self, block: usize, more: &mut [u32]) -> Option<()> {
+    pub fn read_tf_minus_one(&self, block: usize, tf_minus_one: &mut [u32]) -> Option<()> {
         if has_freqs(self.doc_frequency, self.total_frequency) {
             let mut bytes = self.streams.freqs.get(self.streams.skips.freqs(block)?..)?;
-            return Coder::of_freqs(self.codes.freqs).read(&mut bytes, more);
+            return Coder::of_freqs(self.codes.freqs).read(&mut bytes, tf_minus_one);
         }
-        more.fill(0);
+        tf_minus_one.fill(0);
         if self.doc_frequency == 1
-            && let Some(more) = more.first_mut()
+            && let Some(tf_minus_one) = tf_minus_one.first_mut()
         {
-            *more = u32::try_from(self.total_frequency.checked_sub(1)?).ok()?;
+            *tf_minus_one = u32::try_from(self.total_frequency.checked_sub(1)?).ok()?;
         }
         Some(())
     }
@@ -242,7 +242,7 @@ pub struct DecodedBlock<'b> {
     /// Its documents.
     pub docs: &'b [u32],
     /// The frequency of each document, less one.
-    pub more: &'b [u32],
+    pub tf_minus_one: &'b [u32],
 }
 
 /// Reads the positions of a term in documents. Cheapest in ascending order of blocks and documents.
@@ -332,16 +332,17 @@ impl<'a> Occurrences<'a> {
         at: usize,
         visit: impl FnMut(u32) -> bool,
     ) -> Option<()> {
-        let (code, DecodedBlock { block, docs, more }) = (self.list.codes.positions?, decoded);
+        let (code, DecodedBlock { block, docs, tf_minus_one }) =
+            (self.list.codes.positions?, decoded);
         if self.block != Some(block) || !self.chunks.is_ahead(at) {
             self.block = None;
-            self.chunks.restart(code, self.list.positions(block)?, more)?;
+            self.chunks.restart(code, self.list.positions(block)?, tf_minus_one)?;
         }
         // Stays unset if reading fails.
         self.block = None;
         let lengths = self.list.lengths;
         let length = |at: usize| docs.get(at).map_or(0, |&doc| lengths.get(DocId(doc)));
-        self.chunks.read(code, more, length, at, visit)?;
+        self.chunks.read(code, tf_minus_one, length, at, visit)?;
         self.block = Some(block);
         Some(())
     }
@@ -359,7 +360,7 @@ mod tests {
             let mut bits = Vec::new();
             unary_block::write(&gaps, &mut bits);
             let mut docs = gaps;
-            let behind = gaps::add_up(first, &mut docs).expect("small");
+            let behind = prefix_sums::add_up(first, &mut docs).expect("small");
             let set = DocSet { first, bits: &bits };
             prop_assert_eq!(set.range(), first..behind);
             for start in (0..behind + 70).step_by(37) {

@@ -187,7 +187,7 @@ impl<'a> Postings<'a> {
             return Some(());
         }
         self.freqs_block = NONE;
-        self.list.read_more(self.block, &mut self.freqs[..self.block_docs])?;
+        self.list.read_tf_minus_one(self.block, &mut self.freqs[..self.block_docs])?;
         self.freqs_block = self.block;
         Some(())
     }
@@ -198,8 +198,8 @@ impl<'a> Postings<'a> {
         if self.doc == END || self.load_freqs().is_none() {
             return &[];
         }
-        let (docs, more) = (&self.docs[..self.block_docs], &self.freqs[..self.block_docs]);
-        self.occurrences.distances(DecodedBlock { block: self.block, docs, more }, self.at)
+        let (docs, tf_minus_one) = (&self.docs[..self.block_docs], &self.freqs[..self.block_docs]);
+        self.occurrences.distances(DecodedBlock { block: self.block, docs, tf_minus_one }, self.at)
     }
 }
 
@@ -258,9 +258,10 @@ impl Positions for Postings<'_> {
     fn positions(&mut self, out: &mut Vec<u32>) {
         out.clear();
         if self.doc != END && self.load_freqs().is_some() {
-            let (docs, more) = (&self.docs[..self.block_docs], &self.freqs[..self.block_docs]);
+            let (docs, tf_minus_one) =
+                (&self.docs[..self.block_docs], &self.freqs[..self.block_docs]);
             self.occurrences.append_shifted(
-                DecodedBlock { block: self.block, docs, more },
+                DecodedBlock { block: self.block, docs, tf_minus_one },
                 self.at,
                 0,
                 out,

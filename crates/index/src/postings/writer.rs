@@ -129,7 +129,7 @@ impl PostingsWriter {
             assert!(self.block.occurrences <= placed, "{placed} positions up to document {doc}");
         }
         self.block.gaps.push(doc - self.doc_min);
-        self.block.places.push(Place { more: frequency - 1, length });
+        self.block.places.push(Place { tf_minus_one: frequency - 1, length });
         self.doc_min = doc + 1;
         self.doc_frequency += 1;
         self.total_frequency += u64::from(frequency);
@@ -213,7 +213,7 @@ impl PostingsWriter {
 
         if super::has_freqs(self.doc_frequency, self.total_frequency) {
             self.freqs_less_one.clear();
-            self.freqs_less_one.extend(places.iter().map(|place| place.more));
+            self.freqs_less_one.extend(places.iter().map(|place| place.tf_minus_one));
             self.scratch.clear();
             Coder::of_freqs(self.codes.freqs).write(&self.freqs_less_one, &mut self.scratch);
             self.freqs.file.write(&self.scratch)?;
@@ -232,7 +232,8 @@ impl PostingsWriter {
     /// champions.
     fn maximum(&mut self) -> Maximum {
         let Block { gaps, places, .. } = &self.block;
-        let measure = |place: &Place| self.norm.measure(place.more.saturating_add(1), place.length);
+        let measure =
+            |place: &Place| self.norm.measure(place.tf_minus_one.saturating_add(1), place.length);
         let greatest = places.iter().map(measure).fold(0.0, f32::max);
         // A short list has no champions.
         if !super::is_short(self.doc_frequency) && self.contest.concerns(greatest) {
@@ -241,7 +242,7 @@ impl PostingsWriter {
             for (gap, place) in gaps.iter().zip(places) {
                 doc += gap;
                 if self.contest.concerns(measure(place)) {
-                    let frequency = place.more.saturating_add(1);
+                    let frequency = place.tf_minus_one.saturating_add(1);
                     self.contest.enter(self.norm, doc, frequency, place.length);
                 }
                 doc += 1;

@@ -63,7 +63,7 @@ fn merge_all(
     let mut out = out.lists(StreamCodes { positions, ..codes }, totals)?;
     merge_lists(segments, &mut out)?;
     let peaks = Kept::of(segments, |segment, field| {
-        segment.peaks(field).map(|peaks| move |doc| peaks.get(doc))
+        segment.max_frequencies(field).map(|peaks| move |doc| peaks.get(doc))
     })?;
     out.finish(Columns::new(|| lengths.numbers()), Columns::new(|| peaks.numbers()))
 }

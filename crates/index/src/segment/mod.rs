@@ -29,7 +29,8 @@ use crate::postings::{
 use crate::record::Records;
 use crate::tombstones::{Tombstones, TombstonesMeta};
 use crate::{
-    Deleted, DocId, DocRecord, Field, IndexError, Lengths, Peaks, Postings, StreamCode, Terms,
+    Deleted, DocId, DocRecord, Field, IndexError, Lengths, MaxFrequencies, Postings, StreamCode,
+    Terms,
 };
 use durable::Disk;
 use std::path::Path;
@@ -232,8 +233,8 @@ impl Segment {
     }
 
     /// The frequency of the most frequent term of each document in a field.
-    pub fn peaks(&self, field: Field) -> Result<Peaks<'_>, IndexError> {
-        self.lengths.peaks(field)
+    pub fn max_frequencies(&self, field: Field) -> Result<MaxFrequencies<'_>, IndexError> {
+        self.lengths.max_frequencies(field)
     }
 
     /// Number of terms of all documents in a field.

@@ -55,7 +55,7 @@ fn permute_all(
     let (mut lengths, mut peaks) = (Vec::new(), Vec::new());
     for field in Field::ALL {
         lengths.push((field, segment.lengths(field)?));
-        peaks.push((field, segment.peaks(field)?));
+        peaks.push((field, segment.max_frequencies(field)?));
     }
     let docs = || order.iter().map(|&doc| DocId(doc));
     let lengths = Columns::new(|| {

@@ -11,7 +11,7 @@ use crate::lengths::PerField;
 use crate::lexicon::{self, Entries};
 use crate::postings::{BLOCK, Contest, Extents, Postings};
 use crate::{DocId, DocIterator, END, Field, Frequencies, IndexError, Maximum, Positions};
-use codes::symbols::Needle;
+use codes::fsst::Needle;
 
 pub(super) fn verify(segment: &Segment) -> Result<(), IndexError> {
     segment.files().try_for_each(MappedFile::verify)?;
@@ -88,7 +88,7 @@ impl Walk {
 
     /// Compares the peaks of a finished field with those of the file.
     fn check_peaks(&mut self, segment: &Segment) -> Result<(), IndexError> {
-        let peaks = segment.peaks(Field::ALL[self.field])?;
+        let peaks = segment.max_frequencies(Field::ALL[self.field])?;
         let mut docs = (0..segment.doc_count()).map(DocId);
         let seen = |doc: DocId| self.peaks.get(doc.0 as usize).copied().unwrap_or(0);
         if docs.any(|doc| peaks.get(doc) != seen(doc)) {

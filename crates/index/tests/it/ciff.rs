@@ -67,7 +67,7 @@ proptest! {
             prop_assert_eq!(&segment.record(DocId(number)).expect("reads").url, &doc.record.url);
             let length = segment.length(Field::Body, DocId(number));
             prop_assert_eq!(length, model.lengths[number as usize][field as usize]);
-            let peak = segment.peaks(Field::Body).expect("reads").get(DocId(number));
+            let peak = segment.max_frequencies(Field::Body).expect("reads").get(DocId(number));
             prop_assert_eq!(peak, model.peaks[number as usize][field as usize]);
         }
         for ((_, term), list) in lists {
@@ -260,7 +260,7 @@ fn what_looks_like_a_filter_is_no_peak() {
     import(&[header, marked, word, documents].concat(), dir.path()).expect("imports");
     let index = Index::open(dir.path()).expect("opens");
     index.verify().expect("is sound");
-    let peaks = index.segments()[0].peaks(Field::Body).expect("reads");
+    let peaks = index.segments()[0].max_frequencies(Field::Body).expect("reads");
     assert_eq!([0, 1].map(|doc| peaks.get(DocId(doc))), [2, 0]);
 }
 

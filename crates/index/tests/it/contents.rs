@@ -76,7 +76,7 @@ impl Contents {
             self.records.push(segment.record(doc)?);
             let (mut lengths, mut peaks) = ([0; 5], [0; 5]);
             for (field, length) in Field::ALL.into_iter().zip(&mut lengths) {
-                peaks[field as usize] = segment.peaks(field)?.get(doc);
+                peaks[field as usize] = segment.max_frequencies(field)?.get(doc);
                 *length = segment.lengths(field)?.get(doc);
                 assert_eq!(segment.length(field, doc), *length);
                 totals[field as usize] += u64::from(*length);

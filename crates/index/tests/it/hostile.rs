@@ -55,7 +55,7 @@ fn exercise(dir: &Path) -> Result<(), IndexError> {
         }
         for field in Field::ALL {
             let _ = segment.lengths(field);
-            let _ = segment.peaks(field).map(|peaks| peaks.get(DocId(u32::MAX)));
+            let _ = segment.max_frequencies(field).map(|peaks| peaks.get(DocId(u32::MAX)));
             for prefix in ["", "pre", "1", "the"] {
                 let Ok(terms) = segment.terms(field, prefix) else { continue };
                 for (term, _) in terms {

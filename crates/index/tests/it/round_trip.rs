@@ -133,7 +133,7 @@ fn a_document_that_is_not_there_has_no_length_and_no_record() {
         for field in Field::ALL {
             assert_eq!(segment.length(field, doc), 0);
             assert_eq!(segment.lengths(field).expect("reads").get(doc), 0);
-            assert_eq!(segment.peaks(field).expect("reads").get(doc), 0);
+            assert_eq!(segment.max_frequencies(field).expect("reads").get(doc), 0);
         }
         let record = segment.record(doc);
         assert!(matches!(record, Err(IndexError::NoDocument { doc_count: 3, .. })), "{record:?}");
@@ -154,7 +154,7 @@ fn filters_count_neither_in_lengths_nor_in_peaks() {
         let index = Index::open(dir.path()).expect("opens");
         index.verify().expect("is sound");
         let segment = &index.segments()[0];
-        let peaks = segment.peaks(Field::Url).expect("reads");
+        let peaks = segment.max_frequencies(Field::Url).expect("reads");
         assert_eq!([0, 1, 2].map(|doc| peaks.get(DocId(doc))), [2, 0, 3]);
         assert_eq!([0, 1, 2].map(|doc| segment.length(Field::Url, DocId(doc))), [3, 0, 3]);
     }

@@ -10,7 +10,7 @@ mod documents;
 mod imported;
 
 use collection::{
-    Centrality, Collection, CollectionError, Directory, Linking, Origin, PageTable, Vector,
+    Centrality, Collection, CollectionError, Directory, LinkGraph, Origin, PageTable, Vector,
     imported_vectors, made_again, read_origin, remove_vectors, write_vector,
 };
 use graph::{Graph, Ranks, in_degrees, pagerank, topic_pagerank};
@@ -82,7 +82,7 @@ pub fn rank(
     progress: Progress<'_>,
 ) -> Result<RankReport, JobsError> {
     let missing = || CollectionError::Missing { needs: "the link graph", command: "rank" };
-    let linking = Linking::open(collection)?.ok_or_else(missing)?;
+    let linking = LinkGraph::open(collection)?.ok_or_else(missing)?;
     let graph = &linking.graph;
     let mut report = RankReport { up_to_date: true, ..RankReport::default() };
     (report.nodes, report.arcs) = (graph.nodes(), graph.arcs());
@@ -132,7 +132,7 @@ type Compute<'a> = &'a dyn Fn(&Graph, &mut dyn FnMut(u32, f64)) -> Ranks;
 /// Sees to it that a vector is that of the graph under these settings; whether it was not.
 fn bring(
     collection: &Collection,
-    linking: &Linking,
+    linking: &LinkGraph,
     vector: &Vector,
     settings: String,
     compute: &mut dyn FnMut() -> Ranks,
@@ -152,7 +152,7 @@ fn bring(
 /// with pages. The documents of the index must have every vector.
 pub fn is_all_ranked(
     collection: &Collection,
-    linking: &Linking,
+    linking: &LinkGraph,
     directory: &Directory,
     config: &RankConfig,
 ) -> bool {

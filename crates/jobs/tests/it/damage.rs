@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use collection::{CollectionError, Folding, Linking, PageTable};
+use collection::{Clusters, CollectionError, LinkGraph, PageTable};
 
 use crate::small::{Small, html, prose};
 
@@ -17,12 +17,12 @@ fn read_all(small: &Small) -> Result<String, CollectionError> {
     for entry in directory.entries() {
         writeln!(text, "{:?}", table.page(entry.pointer)?).expect("memory");
     }
-    if let Some(folding) = Folding::open(&small.collection, directory)? {
+    if let Some(folding) = Clusters::open(&small.collection, directory)? {
         let places = 0..directory.entries().len();
         let heads: Vec<_> = places.map(|place| folding.representative(place)).collect();
         write!(text, "{heads:?}").expect("memory");
     }
-    if let Some(linking) = Linking::open(&small.collection)? {
+    if let Some(linking) = LinkGraph::open(&small.collection)? {
         write!(text, "{} {}", linking.source, linking.graph.arcs()).expect("memory");
     }
     Ok(text)
@@ -160,6 +160,6 @@ fn a_file_that_is_gone_says_what_makes_it_again() {
     assert!(told.contains("part-00000.pages") && told.contains("crivello index"), "{told}");
     let links = small.collection.graph_dir().join("links");
     fs::remove_dir_all(links).expect("removed");
-    let told = Linking::open(&small.collection).err().expect("gone").to_string();
+    let told = LinkGraph::open(&small.collection).err().expect("gone").to_string();
     assert!(told.contains("links") && told.contains("crivello index"), "{told}");
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use archive::{Draft, Kind, WarcWriter, WriterOptions};
-use collection::{Folding, PageTable};
+use collection::{Clusters, PageTable};
 use jobs::{ExtractOptions, Fold, FoldConfig};
 use proptest::prelude::*;
 
@@ -20,7 +20,7 @@ fn folds(small: &Small, config: &FoldConfig) -> Vec<(String, String)> {
     jobs::fold(&small.collection, config, &silent).expect("folded");
     let table = PageTable::open(&small.collection.pages_dir()).expect("a table");
     let entries = table.directory().entries();
-    let folding = Folding::open(&small.collection, table.directory()).expect("readable");
+    let folding = Clusters::open(&small.collection, table.directory()).expect("readable");
     let folding = folding.expect("clusters");
     let head = |place: usize| folding.representative(place).filter(|&head| head != place);
     let pair = |place: usize| Some((entries[place].url.clone(), entries[head(place)?].url.clone()));

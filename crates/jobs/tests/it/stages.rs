@@ -1,6 +1,6 @@
 //! The output of each stage for a small archive.
 
-use collection::{Folding, PageTable, Vector};
+use collection::{Clusters, PageTable, Vector};
 use index::{DocId, Field, Index};
 use jobs::{ExtractOptions, Reuse};
 
@@ -173,7 +173,7 @@ fn a_cluster_is_represented_by_its_canonical_then_its_best_ranked_page() {
     assert_eq!((built.fold.clusters, built.fold.folded), (2, 2), "{built:?}");
     assert_eq!(documents(&small), ["http://hub.test/", "http://m.test/", "http://z.test/"]);
     let table = PageTable::open(&small.collection.pages_dir()).expect("a table");
-    let folding = Folding::open(&small.collection, table.directory()).expect("readable");
+    let folding = Clusters::open(&small.collection, table.directory()).expect("readable");
     let folding = folding.expect("folded");
     let place = |url| table.directory().find(url).expect("a page");
     assert_eq!(folding.representative(place("http://a.test/")), Some(place("http://m.test/")));
@@ -281,8 +281,8 @@ fn a_stage_that_failed_before_its_last_file_is_run_again() {
     small.build();
     let options = ExtractOptions::default();
     small.archive(&[("http://b.test/", 2, html("", &prose(2)))]);
-    let lag = jobs::extract_lag(&small.collection, &options).expect("readable");
-    assert_eq!(lag, Some(jobs::Lag::Files(1)));
+    let lag = jobs::extract_staleness(&small.collection, &options).expect("readable");
+    assert_eq!(lag, Some(jobs::Staleness::Files(1)));
     // The directory cannot be written: something else has the name of the file beside it.
     let blocked = small.collection.pages_dir().join("directory.tmp");
     std::fs::create_dir(&blocked).expect("a folder");
@@ -290,7 +290,7 @@ fn a_stage_that_failed_before_its_last_file_is_run_again() {
     std::fs::remove_dir(&blocked).expect("removed");
     let report = jobs::extract(&small.collection, &options, &silent).expect("extracted");
     assert_eq!((report.files_read, report.pages), (1, 2));
-    assert_eq!(jobs::extract_lag(&small.collection, &options).expect("readable"), None);
+    assert_eq!(jobs::extract_staleness(&small.collection, &options).expect("readable"), None);
 }
 
 #[test]
@@ -301,8 +301,8 @@ fn other_options_read_everything_again() {
     small.archive(&[("http://a.test/", 1, format!("{asks}{}", prose(1)))]);
     assert_eq!(small.build().index.noindex, 0);
     let options = ExtractOptions { agent: "gnubot".to_owned(), ..ExtractOptions::default() };
-    let lag = jobs::extract_lag(&small.collection, &options).expect("readable");
-    assert_eq!(lag, Some(jobs::Lag::Reading));
+    let lag = jobs::extract_staleness(&small.collection, &options).expect("readable");
+    assert_eq!(lag, Some(jobs::Staleness::Reading));
     let report = jobs::extract(&small.collection, &options, &silent).expect("extracted");
     assert_eq!(report.files_read, 1);
     let table = PageTable::open(&small.collection.pages_dir()).expect("a table");
@@ -320,7 +320,7 @@ fn clusters_and_ranks_of_other_pages_are_not_used() {
     let options = ExtractOptions::default();
     jobs::extract(&small.collection, &options, &silent).expect("extracted");
     let table = PageTable::open(&small.collection.pages_dir()).expect("a table");
-    let open = |table: &PageTable| Folding::open(&small.collection, table.directory());
+    let open = |table: &PageTable| Clusters::open(&small.collection, table.directory());
     assert!(open(&old).expect("readable").is_some());
     assert!(open(&table).expect("readable").is_none(), "these clusters are of other pages");
     jobs::link(&small.collection, &silent).expect("linked");

@@ -9,9 +9,9 @@
 //!
 //! **Invariant.** The words are those that ICU finds.
 //!
-//! [`codes::classes`] classifies the bytes.
+//! [`codes::byte_classes`] classifies the bytes.
 
-use codes::classes::{self, BLOCK};
+use codes::byte_classes::{self, BLOCK};
 
 /// Passes the bounds of every word in `bytes[from..to]` to `emit`, in order. These bytes must be ASCII.
 #[inline]
@@ -52,11 +52,11 @@ fn emit_word(bytes: &[u8], start: usize, end: usize, emit: &mut impl FnMut(usize
 fn sticking(bytes: &[u8], base: usize, before: u64) -> u64 {
     let rest = &bytes[base..];
     let (ones, marks) = if let Some(block) = rest.first_chunk() {
-        classes::letters_and_marks(block)
+        byte_classes::letters_and_marks(block)
     } else {
         let mut block = [0; BLOCK];
         block[..rest.len()].copy_from_slice(rest);
-        classes::letters_and_marks(&block)
+        byte_classes::letters_and_marks(&block)
     };
     // Marks with a one on both sides. The byte after the last one is unknown, so the last one is kept for [`joins`].
     let mut joints = marks & !ones & (ones << 1 | before) & (ones >> 1 | 1 << (BLOCK - 1));

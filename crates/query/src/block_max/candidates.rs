@@ -10,10 +10,10 @@ use index::DocId;
 use super::list::LOOK_UP;
 use super::window::keep;
 use super::workspace::Workspace;
-use super::{Judge, Word};
+use super::{Collector, Word};
 
 /// Groups of words, and the groups that are not added yet.
-pub(super) struct Rest<'r, 'a> {
+pub(super) struct RemainingGroups<'r, 'a> {
     pub(super) groups: &'r mut [Vec<Word<'a>>],
     /// Numbers of these groups, in the order of evaluation.
     pub(super) left: &'r [usize],
@@ -36,9 +36,9 @@ impl Span {
 
 /// Adds the remaining groups to the candidates in `work.found` and judges those that reach the threshold.
 pub(super) fn complete(
-    rest: &mut Rest<'_, '_>,
+    rest: &mut RemainingGroups<'_, '_>,
     span: Span,
-    judge: &mut Judge<'_, '_>,
+    collector: &mut Collector<'_, '_>,
     work: &mut Workspace,
 ) {
     let bound = |group: &[Word<'_>]| group.iter().map(|word| word.bound).sum::<f32>();
@@ -46,9 +46,10 @@ pub(super) fn complete(
     while let Some((&at, behind)) = rest.left.split_first() {
         let group = &mut rest.groups[at];
         sum -= bound(group);
-        tighten(group, span.start, judge.least - span.most - sum.max(0.0), &mut work.found);
+        tighten(group, span.start, collector.least - span.most - sum.max(0.0), &mut work.found);
         let cost: u64 = group.iter().map(Word::cost).sum();
-        let postings = cost * u64::from(span.end - span.start) / u64::from(judge.doc_count.max(1));
+        let postings =
+            cost * u64::from(span.end - span.start) / u64::from(collector.doc_count.max(1));
         if work.found.len() as u64 * LOOK_UP <= postings {
             sum += bound(group);
             break;
@@ -61,7 +62,7 @@ pub(super) fn complete(
     }
     for at in 0..work.found.len() {
         let (distance, score) = work.found[at];
-        look_up(rest, judge, span.start + distance, (score, sum.max(0.0)));
+        look_up(rest, collector, span.start + distance, (score, sum.max(0.0)));
     }
 }
 
@@ -127,23 +128,23 @@ fn add(group: &mut [Word<'_>], span: Span, work: &mut Workspace) {
 
 /// Looks up the remaining groups for one document while it can still reach the threshold.
 fn look_up(
-    rest: &mut Rest<'_, '_>,
-    judge: &mut Judge<'_, '_>,
+    rest: &mut RemainingGroups<'_, '_>,
+    collector: &mut Collector<'_, '_>,
     doc: u32,
     (mut score, mut sum): (f32, f32),
 ) {
-    score += judge.still(doc);
+    score += collector.static_score(doc);
     for &at in rest.left {
         let group = &mut rest.groups[at];
         sum -= group.iter().map(|word| word.bound).sum::<f32>();
         let (tight, _) = bound_at(group, doc);
-        if score + sum.max(0.0) + tight < judge.least {
+        if score + sum.max(0.0) + tight < collector.least {
             return;
         }
         score += group.iter_mut().map(|word| word.look_up(doc).unwrap_or(0.0)).sum::<f32>();
     }
-    if score >= judge.least {
-        judge.judge(doc, || exactly(rest.groups, doc));
+    if score >= collector.least {
+        collector.collect(doc, || exactly(rest.groups, doc));
     }
 }
 

@@ -9,11 +9,11 @@
 
 use codes::lanes;
 
+use super::block_candidates::BlockCandidates;
 use super::candidates::Span;
-use super::front::Front;
 use super::windows::Windows;
 use super::workspace::Workspace;
-use super::{Judge, Word};
+use super::{Collector, Word};
 
 /// Queries with more words are evaluated in windows (`union.rs`): the number of lookups here grows with the square
 /// of the number of words.
@@ -23,17 +23,17 @@ pub(super) const WORDS_MAX: usize = 16;
 pub(super) fn evaluate(
     words: &mut [Word<'_>],
     windows: &mut Windows,
-    judge: &mut Judge<'_, '_>,
+    collector: &mut Collector<'_, '_>,
     work: &mut Workspace,
 ) {
     let most_of = |word: &mut Word<'_>| word.saturation.bound(word.lists[0].greatest_bound());
     let mut most: Vec<f32> = words.iter_mut().map(most_of).collect();
     words.sort_by(|a, b| most[b.number].total_cmp(&most[a.number]));
     most.sort_by(|a, b| b.total_cmp(a));
-    let still = judge.statics.most(0, judge.doc_count);
+    let static_score = collector.statics.most(0, collector.doc_count);
     work.front.begin(words.len());
     for first in 0..words.len() {
-        if most[first..].iter().sum::<f32>() + still < judge.least {
+        if most[first..].iter().sum::<f32>() + static_score < collector.least {
             return;
         }
         let (before, words) = words.split_at_mut(first);
@@ -41,35 +41,40 @@ pub(super) fn evaluate(
             word.lists[0].enter(0);
         }
         let bounds = *words[0].lists[0].bounds();
-        let segment = (judge.doc_count, judge.statics);
-        windows.spread_over_blocks(&bounds, segment, judge.stop, |windows, span, block| {
-            windows.push(words.iter_mut(), Some((0, block)), span, judge.least);
+        let segment = (collector.doc_count, collector.statics);
+        windows.split_by_blocks(&bounds, segment, collector.stop, |windows, span, block| {
+            windows.push(words.iter_mut(), Some((0, block)), span, collector.least);
         });
         windows.sort();
-        let stop = judge.stop;
+        let stop = collector.stop;
         for (number, bound) in windows.iter().take_while(|_| !stop.is_set()) {
-            if bound < judge.least {
+            if bound < collector.least {
                 continue;
             }
             let span = windows.enter(number, words.iter_mut());
-            propose(words, span, judge, &mut work.front);
-            settle(before, words, judge, &work.front);
+            propose(words, span, collector, &mut work.front);
+            settle(before, words, collector, &work.front);
         }
     }
 }
 
 /// Finds the documents in a block of the first word that may reach the threshold. The window is this block.
-fn propose(words: &mut [Word<'_>], span: Span, judge: &Judge<'_, '_>, front: &mut Front) {
+fn propose(
+    words: &mut [Word<'_>],
+    span: Span,
+    collector: &Collector<'_, '_>,
+    front: &mut BlockCandidates,
+) {
     let Some((first, others)) = words.split_first_mut() else { return };
     let mut rest: f32 = others.iter().map(|word| word.bound).sum();
-    front.propose(first, span, Some(judge.least - span.most - rest));
-    front.add_worth(span, &|doc| judge.still(doc));
+    front.propose(first, span, Some(collector.least - span.most - rest));
+    front.add_worth(span, &|doc| collector.static_score(doc));
     for word in others {
         if front.left == 0 {
             return;
         }
         rest -= word.bound;
-        let least = judge.least - rest.max(0.0);
+        let least = collector.least - rest.max(0.0);
         front.forget(word);
         if front.look_up(word, Some(least)) != 0 {
             front.add(word);
@@ -82,13 +87,13 @@ fn propose(words: &mut [Word<'_>], span: Span, judge: &Judge<'_, '_>, front: &mu
 fn settle(
     before: &mut [Word<'_>],
     words: &mut [Word<'_>],
-    judge: &mut Judge<'_, '_>,
-    front: &Front,
+    collector: &mut Collector<'_, '_>,
+    front: &BlockCandidates,
 ) {
     if front.left == 0 {
         return;
     }
-    front.raise(judge);
+    front.raise_floor(collector);
     // Scores are added up in the order of the query.
     let mut order = [None; WORDS_MAX];
     for (at, word) in words.iter().enumerate() {
@@ -97,10 +102,10 @@ fn settle(
     lanes::each(front.left, |place| {
         let doc = front.doc(place);
         let is_before = |word: &mut Word<'_>| word.lists[0].has(doc);
-        if front.scores[place] < judge.least || before.iter_mut().any(is_before) {
+        if front.scores[place] < collector.least || before.iter_mut().any(is_before) {
             return;
         }
-        judge.judge(doc, || {
+        collector.collect(doc, || {
             let there = order.iter().flatten();
             there.fold(0.0, |sum, &at| sum + front.exactly(&mut words[at], place))
         });

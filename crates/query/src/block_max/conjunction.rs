@@ -3,16 +3,16 @@
 //!
 //! The documents of the block are looked up in the other lists, the rarest first, a block at a time. If a high
 //! score for the rarest word is necessary, the documents are scored and pruned first. Otherwise documents with all
-//! words are found first and scored afterwards (`front.rs`). Queries of words alone are judged here as well.
+//! words are found first and scored afterwards (`block_candidates.rs`). Queries of words alone are judged here as well.
 //!
 //! **Invariant.** A document of the window that is dropped lacks a word, or its upper bound is below the threshold.
 
 use codes::lanes;
 
+use super::block_candidates::BlockCandidates;
 use super::candidates::Span;
-use super::front::Front;
 use super::intersection::{Matches, bound};
-use super::{Judge, Word};
+use super::{Collector, Word};
 
 /// Least share of its bound that the rarest word must contribute for scoring to come first. With 0.5, AND takes 2
 /// % more time; with 0.1 it also takes more on shorter documents.
@@ -26,7 +26,7 @@ pub(super) fn evaluate(
     span: Span,
     least: Option<f32>,
     worth: impl Fn(u32) -> f32,
-    front: &mut Front,
+    front: &mut BlockCandidates,
 ) {
     let Some((&driver, others)) = rarest_first.split_first() else { return };
     let mut rest: f32 = others.iter().map(|&at| bound(&groups[at])).sum();
@@ -57,7 +57,12 @@ pub(super) fn evaluate(
 }
 
 /// Scores the documents that have all words and keeps those that may reach `least`.
-fn score(groups: &mut [Vec<Word<'_>>], rarest_first: &[usize], least: f32, front: &mut Front) {
+fn score(
+    groups: &mut [Vec<Word<'_>>],
+    rarest_first: &[usize],
+    least: f32,
+    front: &mut BlockCandidates,
+) {
     let mut rest: f32 = rarest_first.iter().map(|&at| bound(&groups[at])).sum();
     for &at in rarest_first {
         let word = &mut groups[at][0];
@@ -73,14 +78,14 @@ pub(super) fn hand_over(
     groups: &[Vec<Word<'_>>],
     rarest_first: &[usize],
     is_scored: bool,
-    front: &Front,
+    front: &BlockCandidates,
     matches: &mut Matches,
 ) {
     lanes::each(front.left, |place| {
         matches.docs.push(front.doc(place));
         matches.scores.push(front.scores[place]);
     });
-    matches.spread();
+    matches.keep_all();
     for &at in rarest_first {
         let word = &groups[at][0];
         let spots = &mut matches.spots[word.number];
@@ -97,10 +102,10 @@ pub(super) fn settle(
     groups: &mut [Vec<Word<'_>>],
     is_scored: bool,
     span: Span,
-    judge: &mut Judge<'_, '_>,
-    front: &mut Front,
+    collector: &mut Collector<'_, '_>,
+    front: &mut BlockCandidates,
 ) {
-    for list in &mut judge.unwanted {
+    for list in &mut collector.unwanted {
         list.go_to(span.start);
         front.refuse(list);
     }
@@ -108,14 +113,14 @@ pub(super) fn settle(
         return;
     }
     if is_scored {
-        front.raise(judge);
+        front.raise_floor(collector);
     } else {
         groups.iter_mut().flatten().for_each(|word| front.count(word));
     }
     lanes::each(front.left, |place| {
-        if is_scored && front.scores[place] < judge.least {
+        if is_scored && front.scores[place] < collector.least {
             return;
         }
-        judge.judge_words(front.doc(place), |at| front.exactly(&mut groups[at][0], place));
+        collector.collect_words(front.doc(place), |at| front.exactly(&mut groups[at][0], place));
     });
 }

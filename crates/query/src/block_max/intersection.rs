@@ -20,13 +20,13 @@ use index::DocId;
 
 use super::candidates::Span;
 use super::conjunction;
-use super::list::{LOOK_UP, Run, Spot, compact};
+use super::list::{LOOK_UP, Posting, Run, compact};
 use super::phrase;
 use super::shape::Shape;
 use super::union::optional;
 use super::window::{WINDOW_MAX, keep};
 use super::workspace::Workspace;
-use super::{Judge, Word};
+use super::{Collector, Word};
 
 /// Number of documents after which the share of documents with excluded words is an estimate for the rest.
 const TOLD: usize = 64;
@@ -41,7 +41,7 @@ pub(super) struct Matches {
     /// Partial scores, in single precision.
     pub(super) scores: Vec<f32>,
     /// For each list, the postings of the documents.
-    pub(super) spots: Vec<Vec<Spot>>,
+    pub(super) spots: Vec<Vec<Posting>>,
     /// Places of the remaining documents.
     pub(super) left: Vec<u32>,
 }
@@ -56,7 +56,7 @@ impl Matches {
     }
 
     /// Marks all documents as remaining.
-    pub(super) fn spread(&mut self) {
+    pub(super) fn keep_all(&mut self) {
         self.left.extend(0..u32::try_from(self.docs.len()).unwrap_or(u32::MAX));
     }
 }
@@ -101,32 +101,32 @@ pub(super) fn evaluate(
     groups: &mut [Vec<Word<'_>>],
     order: &Order,
     span: Span,
-    judge: &mut Judge<'_, '_>,
+    collector: &mut Collector<'_, '_>,
     work: &mut Workspace,
 ) {
     // The same answer for all groups of the window, since scores are sums over all groups.
-    let is_scored = judge.least > 0.0 || !judge.is_partial;
-    let driver = if order.lists.is_empty() { driver(groups, order, span, judge) } else { None };
-    let is_refused_first = driver.is_some() && judge.refusals.are_most();
+    let is_scored = collector.least > 0.0 || !collector.is_partial;
+    let driver = if order.lists.is_empty() { driver(groups, order, span, collector) } else { None };
+    let is_refused_first = driver.is_some() && collector.refusals.are_most();
     let driver = driver.filter(|_| !is_refused_first);
     let others = order.others.iter().copied().filter(|&at| driver != Some(at));
     let mut rest: f32 = others.clone().map(|at| bound(&groups[at])).sum();
     work.matches.begin(order.list_count);
     if let Some(driver) = driver {
-        let wanted = judge.least - span.most - rest;
+        let wanted = collector.least - span.most - rest;
         propose_sums(&mut groups[driver], span, wanted, work);
-        add_still(span, judge, work);
+        add_still(span, collector, work);
     } else if is_refused_first {
-        propose_unrefused(groups, span, judge, work);
-        add_still(span, judge, work);
+        propose_unrefused(groups, span, collector, work);
+        add_still(span, collector, work);
     } else {
         work.front.begin(order.list_count);
-        let least = is_scored.then_some(judge.least - rest);
-        let worth = |doc: u32| judge.still(doc);
+        let least = is_scored.then_some(collector.least - rest);
+        let worth = |doc: u32| collector.static_score(doc);
         let Workspace { front, matches, .. } = work;
         conjunction::evaluate(groups, &order.lists, span, least, worth, front);
-        if order.is_lists() && judge.shape.phrases.is_empty() && judge.plan.is_none() {
-            return conjunction::settle(groups, is_scored, span, judge, front);
+        if order.is_lists() && collector.shape.phrases.is_empty() && collector.plan.is_none() {
+            return conjunction::settle(groups, is_scored, span, collector, front);
         }
         conjunction::hand_over(groups, &order.lists, is_scored, front, matches);
     }
@@ -136,25 +136,25 @@ pub(super) fn evaluate(
         }
         let group = &mut groups[at];
         rest -= bound(group);
-        let least = is_scored.then_some(judge.least - rest.max(0.0));
+        let least = is_scored.then_some(collector.least - rest.max(0.0));
         let documents = group.iter().map(Word::cost).sum();
         match &mut group[..] {
             [word] if word.is_single() => narrow(word, least, work),
-            group if are_many(&work.matches, documents, span, judge.doc_count) => {
+            group if are_many(&work.matches, documents, span, collector.doc_count) => {
                 go_over_sums(group, span, least, work);
             }
             group if group.iter().all(Word::is_single) => narrow_any(group, least, work),
             group => look_up_each(group, least, work),
         }
     }
-    finish(groups, order, is_scored, span, judge, work);
+    finish(groups, order, is_scored, span, collector, work);
 }
 
 /// Adds the static scores of the matches.
-fn add_still(span: Span, judge: &Judge<'_, '_>, work: &mut Workspace) {
+fn add_still(span: Span, collector: &Collector<'_, '_>, work: &mut Workspace) {
     if span.most > 0.0 {
         let Matches { docs, scores, .. } = &mut work.matches;
-        docs.iter().zip(scores).for_each(|(&doc, score)| *score += judge.still(doc));
+        docs.iter().zip(scores).for_each(|(&doc, score)| *score += collector.static_score(doc));
     }
 }
 
@@ -164,31 +164,31 @@ fn finish(
     order: &Order,
     is_scored: bool,
     span: Span,
-    judge: &mut Judge<'_, '_>,
+    collector: &mut Collector<'_, '_>,
     work: &mut Workspace,
 ) {
     let is_blocks = !order.lists.is_empty();
     if work.matches.left.is_empty() {
         return;
     }
-    refuse(span, judge, work);
+    refuse(span, collector, work);
     let Matches { scores, left, .. } = &work.matches;
-    judge.raise(left.iter().map(|&place| scores[place as usize]));
-    let shape = judge.shape;
+    collector.raise_floor(left.iter().map(|&place| scores[place as usize]));
+    let shape = collector.shape;
     groups.iter_mut().flatten().for_each(Word::rewind);
     if !shape.phrases.is_empty()
         && is_blocks
-        && judge.plan.is_none()
+        && collector.plan.is_none()
         && phrase::are_lists(groups, shape)
     {
-        return settle_phrases(groups, is_scored, judge, work);
+        return settle_phrases(groups, is_scored, collector, work);
     }
     for at in 0..work.matches.left.len() {
         let place = work.matches.left[at] as usize;
         let (doc, score) = (work.matches.docs[place], work.matches.scores[place]);
-        if !is_scored || score >= judge.least {
+        if !is_scored || score >= collector.least {
             let place = is_blocks.then_some(place);
-            settle(groups, (doc, place), false, judge, work);
+            settle(groups, (doc, place), false, collector, work);
         }
     }
 }
@@ -197,7 +197,7 @@ fn finish(
 fn settle_phrases(
     groups: &mut [Vec<Word<'_>>],
     is_scored: bool,
-    judge: &mut Judge<'_, '_>,
+    collector: &mut Collector<'_, '_>,
     work: &mut Workspace,
 ) {
     let mut places = take(&mut work.scratch.kept);
@@ -205,13 +205,13 @@ fn settle_phrases(
     while from < work.matches.left.len() {
         let Workspace { matches, starts, .. } = &mut *work;
         let end = matches.left.len().min(from + TOGETHER);
-        let may = |&&place: &&u32| !is_scored || matches.scores[place as usize] >= judge.least;
+        let may = |&&place: &&u32| !is_scored || matches.scores[place as usize] >= collector.least;
         places.clear();
         places.extend(matches.left[from..end].iter().filter(may));
-        phrase::keep(groups, judge.shape, matches, &mut places, starts);
+        phrase::keep(groups, collector.shape, matches, &mut places, starts);
         for &place in &places {
             let doc = work.matches.docs[place as usize];
-            settle(groups, (doc, Some(place as usize)), true, judge, work);
+            settle(groups, (doc, Some(place as usize)), true, collector, work);
         }
         from = end;
     }
@@ -224,11 +224,11 @@ fn driver(
     groups: &[Vec<Word<'_>>],
     order: &Order,
     span: Span,
-    judge: &Judge<'_, '_>,
+    collector: &Collector<'_, '_>,
 ) -> Option<usize> {
     let total: f32 = groups.iter().map(|group| bound(group)).sum();
     let cost = |at: usize| {
-        let wanted = judge.least - span.most - total + bound(&groups[at]);
+        let wanted = collector.least - span.most - total + bound(&groups[at]);
         let mut words: Vec<&Word<'_>> = groups[at].iter().collect();
         words.sort_unstable_by(|a, b| a.bound.total_cmp(&b.bound));
         let optional = optional(words.iter().map(|word| word.bound), wanted);
@@ -262,10 +262,10 @@ fn are_many(matches: &Matches, documents: u64, span: Span, doc_count: u32) -> bo
 }
 
 /// Drops matches with excluded words.
-fn refuse(span: Span, judge: &mut Judge<'_, '_>, work: &mut Workspace) {
+fn refuse(span: Span, collector: &mut Collector<'_, '_>, work: &mut Workspace) {
     let Workspace { matches: Matches { docs, left, .. }, scratch, .. } = work;
-    judge.refusals.asked += left.len();
-    for list in &mut judge.unwanted {
+    collector.refusals.asked += left.len();
+    for list in &mut collector.unwanted {
         list.go_to(span.start);
         let (mut from, mut kept) = (0, 0);
         while let Some(run) = list.run(&left[from..], |at| docs[at as usize]) {
@@ -284,7 +284,7 @@ fn refuse(span: Span, judge: &mut Judge<'_, '_>, work: &mut Workspace) {
         left.copy_within(from.., kept);
         left.truncate(kept + left.len() - from);
     }
-    judge.refusals.kept += left.len();
+    collector.refusals.kept += left.len();
 }
 
 /// Counts the documents that were checked for excluded words, and those that contain none.
@@ -329,7 +329,7 @@ fn propose_sums(group: &mut [Word<'_>], span: Span, wanted: f32, work: &mut Work
     keep(found, |&mut (_, score)| score >= wanted);
     matches.docs.extend(found.iter().map(|&(distance, _)| span.start + distance));
     matches.scores.extend(found.iter().map(|&(_, score)| score));
-    matches.spread();
+    matches.keep_all();
 }
 
 /// Makes matches of the documents of a window that match all groups and contain no excluded word, without scores.
@@ -337,7 +337,7 @@ fn propose_sums(group: &mut [Word<'_>], span: Span, wanted: f32, work: &mut Work
 fn propose_unrefused(
     groups: &mut [Vec<Word<'_>>],
     span: Span,
-    judge: &mut Judge<'_, '_>,
+    collector: &mut Collector<'_, '_>,
     work: &mut Workspace,
 ) {
     let Span { start, end, .. } = span;
@@ -360,7 +360,7 @@ fn propose_unrefused(
             words.iter_mut().zip(&mut *theirs).for_each(|(word, theirs)| *word &= take(theirs));
         }
     }
-    for list in &mut judge.unwanted {
+    for list in &mut collector.unwanted {
         list.go_to(start);
         list.lay_out_over(start, end, words, theirs);
     }
@@ -374,7 +374,7 @@ fn propose_unrefused(
         }
     }
     matches.scores.resize(matches.docs.len(), 0.0);
-    matches.spread();
+    matches.keep_all();
 }
 
 /// Scans the postings of a group in the window. Keeps the matches that contain a word of the group and reach
@@ -500,12 +500,12 @@ fn settle(
     groups: &mut [Vec<Word<'_>>],
     (doc, place): (u32, Option<usize>),
     is_known: bool,
-    judge: &mut Judge<'_, '_>,
+    collector: &mut Collector<'_, '_>,
     work: &mut Workspace,
 ) {
-    let shape = judge.shape;
-    if judge.plan.is_some() {
-        return judge.judge(doc, || 0.0);
+    let shape = collector.shape;
+    if collector.plan.is_some() {
+        return collector.collect(doc, || 0.0);
     }
     for group in &mut *groups {
         recall(group, doc, place, &work.matches);
@@ -514,7 +514,7 @@ fn settle(
         list.complete_found();
     }
     if is_known || phrase::hold(groups, shape, &mut work.starts) {
-        judge.judge(doc, || exactly(groups, shape, doc));
+        collector.collect(doc, || exactly(groups, shape, doc));
     }
 }
 

@@ -5,13 +5,13 @@
 
 use std::ops::Range;
 
-use codes::{bits_of, lanes};
+use codes::{bit_set, lanes};
 use index::{
     BLOCK, Bounds, Champion, Champions, DecodedBlock, DocId, DocSet, Field, InvertedList, Lengths,
     Maximum, Occurrences, Segment,
 };
 
-use super::held::{Held, Room, find, read_more};
+use super::block_reader::{BlockBuffer, BlockReader, find, read_tf_minus_one};
 use super::scale::Scale;
 use crate::bm25::FieldScale;
 
@@ -33,16 +33,16 @@ pub(super) struct List<'a> {
     blocks: Range<usize>,
     docs: Vec<u32>,
     /// Term frequencies minus 1, for the blocks in `has_more`.
-    more: Vec<u32>,
+    tf_minus_one: Vec<u32>,
     has_more: Vec<bool>,
     /// The range of the window in `docs`, if it is decoded.
     window: Option<Range<usize>>,
     /// Place of the last lookup.
     hint: usize,
     /// The block for lookups outside the decoded window.
-    held: Held<'a>,
+    held: BlockReader<'a>,
     /// The posting of the current document.
-    pub(super) found: Spot,
+    pub(super) found: Posting,
     /// Created on first use.
     occurrences: Option<Box<Occurrences<'a>>>,
 }
@@ -65,7 +65,7 @@ impl Part<'_> {
     #[inline]
     fn set_bits(&self, start: u32, words: &mut [u64]) {
         match *self {
-            Part::Docs(docs) => bits_of::set(docs, start, words),
+            Part::Docs(docs) => bit_set::set(docs, start, words),
             Part::Set(set, end) => {
                 let Range { start: first, end: behind } = set.range();
                 let from = (first.max(start) - start) / 64;
@@ -81,7 +81,7 @@ impl Part<'_> {
     #[inline]
     fn count_in(&self, start: u32, words: &[u64]) -> u64 {
         match *self {
-            Part::Docs(docs) => u64::from(bits_of::count(docs, start, words)),
+            Part::Docs(docs) => u64::from(bit_set::count(docs, start, words)),
             Part::Set(set, _) => u64::from(set.count_in(start, words)),
         }
     }
@@ -90,27 +90,27 @@ impl Part<'_> {
 /// A posting: the place of a document in a list and its term frequency. A frequency of 0 means absent or not read
 /// yet.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spot {
+pub(super) struct Posting {
     pub(super) frequency: u32,
     /// Place among all documents of the list.
     at: Option<u32>,
 }
 
-impl Spot {
+impl Posting {
     /// The posting of a document that is missing from the list.
-    pub(super) const NOWHERE: Spot = Spot { frequency: 0, at: None };
+    pub(super) const NOWHERE: Posting = Posting { frequency: 0, at: None };
 
     /// The posting at a place among all documents of the list.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a list has fewer than 2^32 documents")]
-    pub(super) fn at(place: usize, frequency: u32) -> Spot {
-        Spot { frequency, at: Some(place as u32) }
+    pub(super) fn at(place: usize, frequency: u32) -> Posting {
+        Posting { frequency, at: Some(place as u32) }
     }
 
     /// Returns the posting without its frequency.
     #[inline]
-    pub(super) fn uncounted(self) -> Spot {
-        Spot { frequency: 0, ..self }
+    pub(super) fn uncounted(self) -> Posting {
+        Posting { frequency: 0, ..self }
     }
 
     /// The block of the posting.
@@ -132,7 +132,7 @@ impl<'a> List<'a> {
         field: Field,
         segment: &Segment,
         exact: FieldScale,
-        room: &'a mut Room,
+        room: &'a mut BlockBuffer,
     ) -> List<'a> {
         let (scale, bounds) = (Scale::new(exact, segment, field), list.bounds());
         List {
@@ -145,12 +145,12 @@ impl<'a> List<'a> {
             scale,
             blocks: 0..0,
             docs: Vec::new(),
-            more: Vec::new(),
+            tf_minus_one: Vec::new(),
             has_more: Vec::new(),
             window: None,
             hint: 0,
-            held: Held::new(room),
-            found: Spot::NOWHERE,
+            held: BlockReader::new(room),
+            found: Posting::NOWHERE,
             occurrences: None,
         }
     }
@@ -273,14 +273,14 @@ impl<'a> List<'a> {
     }
 
     /// The documents of the decoded window and their term frequencies minus 1.
-    pub(super) fn with_more(&mut self) -> (&[u32], &[u32]) {
+    pub(super) fn with_tf_minus_one(&mut self) -> (&[u32], &[u32]) {
         let window = self.window.clone().unwrap_or_default();
         if !window.is_empty() {
             for block in window.start / BLOCK..=(window.end - 1) / BLOCK {
                 self.fill_more(block);
             }
         }
-        (&self.docs[window.clone()], &self.more[window])
+        (&self.docs[window.clone()], &self.tf_minus_one[window])
     }
 
     /// Decodes a range of blocks and drops earlier ones.
@@ -293,11 +293,11 @@ impl<'a> List<'a> {
         if self.blocks.contains(&wanted.start) {
             let behind = wanted.start - self.blocks.start;
             self.docs.drain(..behind * BLOCK);
-            self.more.drain(..behind * BLOCK);
+            self.tf_minus_one.drain(..behind * BLOCK);
             self.has_more.drain(..behind);
         } else {
             self.docs.clear();
-            self.more.clear();
+            self.tf_minus_one.clear();
             self.has_more.clear();
             self.blocks.end = wanted.start;
         }
@@ -314,7 +314,7 @@ impl<'a> List<'a> {
                 break;
             }
         }
-        self.more.resize(self.docs.len(), 0);
+        self.tf_minus_one.resize(self.docs.len(), 0);
         self.has_more.resize(wanted.len(), false);
         self.blocks = wanted;
     }
@@ -324,21 +324,21 @@ impl<'a> List<'a> {
     fn fill_more(&mut self, block: usize) {
         if !self.has_more[block] {
             self.has_more[block] = true;
-            let end = self.more.len().min((block + 1) * BLOCK);
-            read_more(
+            let end = self.tf_minus_one.len().min((block + 1) * BLOCK);
+            read_tf_minus_one(
                 &self.inverted,
                 self.blocks.start + block,
-                &mut self.more[block * BLOCK..end],
+                &mut self.tf_minus_one[block * BLOCK..end],
             );
         }
     }
 
     /// The posting at a place of the window.
     #[inline]
-    pub(super) fn spot_at(&mut self, place: usize) -> Spot {
+    pub(super) fn spot_at(&mut self, place: usize) -> Posting {
         let at = self.window.as_ref().map_or(0, |window| window.start) + place;
         self.fill_more(at / BLOCK);
-        Spot::at(self.blocks.start * BLOCK + at, self.more[at].saturating_add(1))
+        Posting::at(self.blocks.start * BLOCK + at, self.tf_minus_one[at].saturating_add(1))
     }
 
     /// Decodes any block: documents and term frequencies minus 1.
@@ -347,8 +347,8 @@ impl<'a> List<'a> {
         self.held.fill_docs(&self.inverted);
         self.held.fill_more(&self.inverted);
         // A block with damaged documents is empty.
-        let count = self.held.docs().len().min(self.held.more().len());
-        (&self.held.docs()[..count], &self.held.more()[..count])
+        let count = self.held.docs().len().min(self.held.tf_minus_one().len());
+        (&self.held.docs()[..count], &self.held.tf_minus_one()[..count])
     }
 
     /// Decodes the documents of any block.
@@ -477,7 +477,10 @@ impl<'a> List<'a> {
     pub(super) fn frequency_of(&mut self, doc: u32) -> u32 {
         self.held.find(doc);
         self.held.fill_more(&self.inverted);
-        self.held.more().get(self.held.at).map_or(1, |more| more.saturating_add(1))
+        self.held
+            .tf_minus_one()
+            .get(self.held.at)
+            .map_or(1, |tf_minus_one| tf_minus_one.saturating_add(1))
     }
 
     /// Returns which of the `asked` documents a block contains, a bit each, and sets their `places` in the block.
@@ -498,16 +501,16 @@ impl<'a> List<'a> {
 
     /// The term frequencies minus 1 of a block.
     #[inline]
-    pub(super) fn more_of(&mut self, block: usize) -> &[u32] {
+    pub(super) fn tf_minus_one_of(&mut self, block: usize) -> &[u32] {
         self.held.take(block);
-        self.more_of_held()
+        self.tf_minus_one_of_block()
     }
 
     /// The term frequencies minus 1 of the held block.
     #[inline]
-    pub(super) fn more_of_held(&mut self) -> &[u32] {
+    pub(super) fn tf_minus_one_of_block(&mut self) -> &[u32] {
         self.held.fill_more(&self.inverted);
-        self.held.more()
+        self.held.tf_minus_one()
     }
 
     pub(super) fn block_count(&self) -> usize {
@@ -543,7 +546,7 @@ impl<'a> List<'a> {
             return 0;
         }
         self.fill_more(self.hint / BLOCK);
-        self.more[self.hint].saturating_add(1)
+        self.tf_minus_one[self.hint].saturating_add(1)
     }
 
     /// Finds the posting of a document without its frequency, in the window if that is decoded.
@@ -553,9 +556,9 @@ impl<'a> List<'a> {
             return;
         }
         self.found = if self.contains(doc) {
-            Spot::at(self.blocks.start * BLOCK + self.hint, 0)
+            Posting::at(self.blocks.start * BLOCK + self.hint, 0)
         } else {
-            Spot::NOWHERE
+            Posting::NOWHERE
         };
     }
 
@@ -566,7 +569,7 @@ impl<'a> List<'a> {
         self.hold_alone(block);
         let is_there = self.held.find(doc);
         self.found =
-            if is_there { Spot::at(block * BLOCK + self.held.at, 0) } else { Spot::NOWHERE };
+            if is_there { Posting::at(block * BLOCK + self.held.at, 0) } else { Posting::NOWHERE };
         is_there
     }
 
@@ -596,8 +599,8 @@ impl<'a> List<'a> {
     pub(super) fn look_up(&mut self, doc: u32) -> u32 {
         if self.find(doc) {
             self.held.fill_more(&self.inverted);
-            let more = self.held.more().get(self.held.at).copied().unwrap_or(0);
-            self.found.frequency = more.saturating_add(1);
+            let tf_minus_one = self.held.tf_minus_one().get(self.held.at).copied().unwrap_or(0);
+            self.found.frequency = tf_minus_one.saturating_add(1);
         }
         self.found.frequency
     }
@@ -605,10 +608,11 @@ impl<'a> List<'a> {
     /// Reads the term frequency of the current posting if it is missing.
     #[inline]
     pub(super) fn complete_found(&mut self) {
-        if let Spot { frequency: 0, at: Some(at) } = self.found {
+        if let Posting { frequency: 0, at: Some(at) } = self.found {
             let place = at as usize % BLOCK;
-            let more = self.decoded(at as usize / BLOCK).more.get(place).copied().unwrap_or(0);
-            self.found.frequency = more.saturating_add(1);
+            let tf_minus_one =
+                self.decoded(at as usize / BLOCK).tf_minus_one.get(place).copied().unwrap_or(0);
+            self.found.frequency = tf_minus_one.saturating_add(1);
         }
     }
 
@@ -620,7 +624,7 @@ impl<'a> List<'a> {
     /// offset `shift` in the phrase. Appends to `ends` the length of `starts` after each document.
     pub(super) fn add_starts(
         &mut self,
-        spots: impl Iterator<Item = Spot>,
+        spots: impl Iterator<Item = Posting>,
         shift: u32,
         starts: &mut Vec<u32>,
         ends: &mut Vec<usize>,
@@ -636,7 +640,7 @@ impl<'a> List<'a> {
     /// Keeps the starts that have the term at offset `shift`. The documents must be those of [`List::add_starts`].
     pub(super) fn keep_starts(
         &mut self,
-        spots: impl Iterator<Item = Spot>,
+        spots: impl Iterator<Item = Posting>,
         shift: u32,
         starts: &mut Vec<u32>,
         ends: &mut [usize],
@@ -663,7 +667,7 @@ impl<'a> List<'a> {
     #[inline]
     fn each_spot(
         &mut self,
-        spots: impl Iterator<Item = Spot>,
+        spots: impl Iterator<Item = Posting>,
         mut visit: impl FnMut(&mut Occurrences<'a>, Option<(DecodedBlock<'_>, usize)>),
     ) {
         let list = self.inverted;
@@ -690,12 +694,16 @@ impl<'a> List<'a> {
         if let Some(number) = held {
             self.fill_more(number);
             let part = number * BLOCK..self.docs.len().min((number + 1) * BLOCK);
-            DecodedBlock { block, docs: &self.docs[part.clone()], more: &self.more[part] }
+            DecodedBlock {
+                block,
+                docs: &self.docs[part.clone()],
+                tf_minus_one: &self.tf_minus_one[part],
+            }
         } else {
             self.hold_alone(block);
             self.held.fill_docs(&self.inverted);
             self.held.fill_more(&self.inverted);
-            DecodedBlock { block, docs: self.held.docs(), more: self.held.more() }
+            DecodedBlock { block, docs: self.held.docs(), tf_minus_one: self.held.tf_minus_one() }
         }
     }
 

@@ -9,7 +9,7 @@
 //!   list after the other are the windows, until the remaining lists are not essential.
 //! - Other disjunctions (`union.rs`): `MaxScore` in windows. The scores of the essential lists are added up in an
 //!   array of accumulators. The other lists are probed only for documents near the threshold.
-//! - Conjunction of words with tables (`dense.rs`, `tables.rs`): bounds are added up for all documents.
+//! - Conjunction of words with tables (`impact_sum.rs`, `impact_tables.rs`): bounds are added up for all documents.
 //! - Other conjunctions (`intersection.rs`): one group of words proposes documents, and the others are probed for
 //!   those that may reach the threshold. Words of one list each are probed a block at a time (`conjunction.rs`).
 //!   Positions are read last (`phrase.rs`).
@@ -29,14 +29,15 @@
 //! document retrieval using block-max indexes", SIGIR 2011; K. Chakrabarti, S. Chaudhuri, V. Ganti,
 //! "Interval-based pruning for top-k processing over compressed lists", ICDE 2011.
 
+mod block_candidates;
+mod block_reader;
 mod candidates;
 mod cascade;
 mod conjunction;
 mod count;
-mod dense;
 mod floor;
-mod front;
-mod held;
+mod impact_sum;
+mod impact_tables;
 mod intersection;
 mod list;
 mod nested;
@@ -45,17 +46,16 @@ mod scale;
 mod shape;
 mod single;
 mod static_scores;
-mod tables;
 mod union;
 mod window;
 mod windows;
 mod word;
 mod workspace;
 
+pub(crate) use impact_tables::ImpactTables;
+pub use impact_tables::ImpactTablesReport;
 pub(crate) use shape::Shape;
 pub(crate) use static_scores::StaticScores;
-pub(crate) use tables::Tables;
-pub use tables::TablesReport;
 pub(crate) use workspace::Workspaces;
 
 use index::{Deleted, DocId, DocIterator, Field, Index, InvertedList, Segment};
@@ -65,12 +65,12 @@ use crate::proximity;
 use crate::scorers::{Containing, Scorers, Statistics, TOGETHER};
 use crate::tree::Tree;
 use crate::{Hit, QueryError, Stop, TopK};
+use block_reader::{BlockBuffer, BlockBuffers};
 use candidates::Span;
-use held::{Room, Rooms};
+use impact_tables::{ImpactTable, Key, is_frequent};
 use intersection::{Order, Refusals};
 use list::List;
 use shape::Forms;
-use tables::{Key, Table, is_frequent};
 use window::{NOTHING, Window};
 use windows::Windows;
 use word::Word;
@@ -94,7 +94,7 @@ pub(crate) struct Task<'a> {
     /// Static scores of each segment.
     pub(crate) statics: &'a [StaticScores],
     pub(crate) workspaces: &'a Workspaces,
-    pub(crate) tables: &'a Tables,
+    pub(crate) tables: &'a ImpactTables,
     /// Stops the search. Results found until then count.
     pub(crate) stop: &'a Stop,
 }
@@ -164,8 +164,8 @@ impl<'a> Task<'a> {
                 };
                 if is_whole && self.is_of_words() {
                     self.tables_of_words(number, &mut groups, |key, _| self.tables.made(key));
-                    if dense::is_known(&groups) {
-                        return dense::count(&groups);
+                    if impact_sum::is_known(&groups) {
+                        return impact_sum::count(&groups);
                     }
                 }
                 count::count(&mut groups, segment.doc_count(), deleted, work, self.stop)
@@ -210,7 +210,7 @@ impl<'a> Task<'a> {
                 if scorers.is_none() {
                     self.look_for_tables(number, segment.doc_count(), &mut groups, &mut has_made);
                 }
-                let mut judge = Judge {
+                let mut collector = Collector {
                     number,
                     doc_count: segment.doc_count(),
                     deleted,
@@ -232,8 +232,8 @@ impl<'a> Task<'a> {
                     least: 0.0,
                     stop: self.stop,
                 };
-                judge.evaluate(&mut groups, work);
-                judge.error
+                collector.evaluate(&mut groups, work);
+                collector.error
             });
             if let Some(error) = error {
                 return Err(error);
@@ -247,9 +247,9 @@ impl<'a> Task<'a> {
         &'r self,
         segment: usize,
         groups: &mut Groups<'r>,
-        mut of: impl FnMut(&Key<'_>, &mut Word<'r>) -> Option<&'r Table>,
+        mut of: impl FnMut(&Key<'_>, &mut Word<'r>) -> Option<&'r ImpactTable>,
     ) {
-        let mut known: Vec<(Key<'_>, Option<&Table>)> = Vec::with_capacity(groups.len());
+        let mut known: Vec<(Key<'_>, Option<&ImpactTable>)> = Vec::with_capacity(groups.len());
         for (word, wanted) in groups.iter_mut().flatten().zip(self.shape.groups.iter().flatten()) {
             let Forms::One(term) = wanted.forms else { continue };
             let (fields, is_scored) = (wanted.fields, wanted.is_scored);
@@ -288,7 +288,7 @@ impl<'a> Task<'a> {
         self.tables_of_words(segment, groups, |key, word| {
             self.tables.of(key, word, doc_count, has_made)
         });
-        if !are_lists && !dense::pays(groups, doc_count) {
+        if !are_lists && !impact_sum::pays(groups, doc_count) {
             groups.iter_mut().flatten().for_each(|word| word.table = None);
         }
     }
@@ -300,7 +300,7 @@ impl<'a> Task<'a> {
         segment: &'r Segment,
         lists: Lists<'r>,
         containing: Option<&[Containing]>,
-        rooms: &'r mut Rooms,
+        rooms: &'r mut BlockBuffers,
     ) -> Option<(Groups<'r>, Vec<List<'r>>)> {
         let mut rooms = rooms.take(lists.len());
         let mut lists = lists.into_iter();
@@ -327,9 +327,10 @@ impl<'a> Task<'a> {
             groups.push(words);
         }
         let fields = self.shape.unwanted.iter().flat_map(|word| word.fields);
-        let open = |((&field, list), room): ((&Field, Option<InvertedList<'r>>), &'r mut Room)| {
-            Some(List::new(list?, field, segment, self.statistics.scale(field), room))
-        };
+        let open =
+            |((&field, list), room): ((&Field, Option<InvertedList<'r>>), &'r mut BlockBuffer)| {
+                Some(List::new(list?, field, segment, self.statistics.scale(field), room))
+            };
         Some((groups, fields.zip(lists).zip(rooms).filter_map(open).collect()))
     }
 }
@@ -355,7 +356,7 @@ fn floor(words: &mut [Word<'_>], k: usize, work: &mut Workspace) -> f32 {
 }
 
 /// Scores the candidates of a segment exactly and keeps the threshold.
-struct Judge<'a, 'b> {
+struct Collector<'a, 'b> {
     number: usize,
     doc_count: u32,
     deleted: Deleted<'a>,
@@ -383,7 +384,7 @@ struct Judge<'a, 'b> {
     stop: &'a Stop,
 }
 
-impl<'a> Judge<'a, '_> {
+impl<'a> Collector<'a, '_> {
     fn evaluate(&mut self, groups: &mut Groups<'_>, work: &mut Workspace) {
         let mut windows = std::mem::take(&mut work.windows);
         self.evaluate_in(groups, &mut windows, work);
@@ -397,25 +398,25 @@ impl<'a> Judge<'a, '_> {
         work: &mut Workspace,
     ) {
         if let Some(need) = &self.shape.nested {
-            self.lift();
-            self.spread(windows, groups, None);
-            self.each_window(windows, groups, |judge, groups, span| {
-                nested::evaluate(groups, need, span, judge, work);
+            self.raise_threshold();
+            self.make_windows(windows, groups, None);
+            self.each_window(windows, groups, |collector, groups, span| {
+                nested::evaluate(groups, need, span, collector, work);
             });
             return;
         }
         self.is_refused = groups.len() > 1 || self.unwanted.is_empty();
         if groups.len() > 1 {
-            self.lift();
-            if dense::pays(groups, self.doc_count) {
+            self.raise_threshold();
+            if impact_sum::pays(groups, self.doc_count) {
                 debug_assert!(self.plan.is_none(), "words alone decide");
                 self.is_refused = self.unwanted.is_empty();
-                return dense::evaluate(groups, self, work);
+                return impact_sum::evaluate(groups, self, work);
             }
             let order = Order::new(groups);
-            self.spread(windows, groups, order.driver());
-            self.each_window(windows, groups, |judge, groups, span| {
-                intersection::evaluate(groups, &order, span, judge, work);
+            self.make_windows(windows, groups, order.driver());
+            self.each_window(windows, groups, |collector, groups, span| {
+                intersection::evaluate(groups, &order, span, collector, work);
             });
             return;
         }
@@ -428,26 +429,31 @@ impl<'a> Judge<'a, '_> {
                 return;
             }
             self.floor = if self.is_sure() { only.surely_reached_by(k) } else { 0.0 };
-            self.lift();
+            self.raise_threshold();
             return single::evaluate(only, self, self.plan.is_some(), work);
         }
         if self.is_sure() {
             self.floor = floor(words, k, work);
         }
-        self.lift();
+        self.raise_threshold();
         let are_lists = words.iter().all(Word::is_single);
         if self.plan.is_none() && are_lists && words.len() <= cascade::WORDS_MAX {
             return cascade::evaluate(words, windows, self, work);
         }
         *groups = words.drain(..).map(|word| vec![word]).collect();
-        self.spread(windows, groups, None);
-        self.each_window(windows, groups, |judge, words, span| {
-            union::evaluate(words, span, judge, work);
+        self.make_windows(windows, groups, None);
+        self.each_window(windows, groups, |collector, words, span| {
+            union::evaluate(words, span, collector, work);
         });
     }
 
     /// Makes windows of the blocks of the driver if it is one list. Otherwise makes windows of equal width.
-    fn spread(&self, windows: &mut Windows, groups: &mut [Vec<Word<'_>>], driver: Option<usize>) {
+    fn make_windows(
+        &self,
+        windows: &mut Windows,
+        groups: &mut [Vec<Word<'_>>],
+        driver: Option<usize>,
+    ) {
         let segment = (self.doc_count, self.statics);
         let bounds = driver.and_then(|driver| match &groups[driver][..] {
             [word] if word.is_single() => Some((driver, *word.lists[0].bounds())),
@@ -456,12 +462,12 @@ impl<'a> Judge<'a, '_> {
         match bounds {
             Some((driver, bounds)) => {
                 debug_assert!(groups.iter().all(|group| group.len() == 1), "a group is a word");
-                windows.spread_over_blocks(&bounds, segment, self.stop, |windows, span, block| {
+                windows.split_by_blocks(&bounds, segment, self.stop, |windows, span, block| {
                     let own = Some((driver, block));
                     windows.push(groups.iter_mut().flatten(), own, span, self.least);
                 });
             }
-            None => windows.spread(groups, segment, self.least, self.stop),
+            None => windows.split_evenly(groups, segment, self.least, self.stop),
         }
     }
 
@@ -485,7 +491,7 @@ impl<'a> Judge<'a, '_> {
     }
 
     /// Sets the threshold from the k-th best score so far.
-    fn lift(&mut self) {
+    fn raise_threshold(&mut self) {
         let threshold = self.best.threshold().unwrap_or(0.0);
         let reached = threshold.max(f64::from(self.floor)) - self.added * (1.0 + MARGIN);
         #[expect(clippy::cast_possible_truncation, reason = "there is a margin")]
@@ -499,12 +505,12 @@ impl<'a> Judge<'a, '_> {
     }
 
     /// Raises the threshold by lower bounds of the scores of some documents.
-    fn raise(&mut self, scores: impl ExactSizeIterator<Item = f32>) {
+    fn raise_floor(&mut self, scores: impl ExactSizeIterator<Item = f32>) {
         if self.is_sure() {
             let reached = floor::reached_by(self.best.size(), scores);
             if reached > self.floor.max(NOTHING) {
                 self.floor = reached;
-                self.lift();
+                self.raise_threshold();
             }
         }
     }
@@ -512,7 +518,7 @@ impl<'a> Judge<'a, '_> {
     /// Keeps a document if it is among the top k. `score` computes its text score if words alone decide. If the
     /// plan needs a tree, documents must ascend.
     #[inline]
-    fn judge(&mut self, doc: u32, score: impl FnOnce() -> f64) {
+    fn collect(&mut self, doc: u32, score: impl FnOnce() -> f64) {
         let doc = DocId(doc);
         if self.deleted.contains(doc) {
             return;
@@ -527,16 +533,16 @@ impl<'a> Judge<'a, '_> {
         if self.best.admits(&hit) && (self.is_refused || !self.unwanted.iter_mut().any(is_unwanted))
         {
             self.best.offer(hit);
-            self.lift();
+            self.raise_threshold();
         }
     }
 
     /// Judges a document that contains all words of a query of words alone. `score` gives the score of each word.
     /// The sum has the same order as elsewhere: over the words of a unit, then over units.
     #[inline]
-    fn judge_words(&mut self, doc: u32, mut score: impl FnMut(usize) -> f64) {
+    fn collect_words(&mut self, doc: u32, mut score: impl FnMut(usize) -> f64) {
         let shape = self.shape;
-        self.judge(doc, || {
+        self.collect(doc, || {
             let of_units = shape
                 .units
                 .iter()
@@ -567,7 +573,7 @@ impl<'a> Judge<'a, '_> {
 
     /// The static score of a document.
     #[expect(clippy::cast_possible_truncation, reason = "there is a margin")]
-    fn still(&self, doc: u32) -> f32 {
+    fn static_score(&self, doc: u32) -> f32 {
         self.statics.of(DocId(doc)) as f32
     }
 }

@@ -13,7 +13,7 @@ use super::list::LOOK_UP;
 use super::shape::Need;
 use super::window::{keep, present};
 use super::workspace::Workspace;
-use super::{Judge, Word};
+use super::{Collector, Word};
 
 /// Documents by their distance from the start of the window, with the sums of their word scores.
 pub(super) type Found = Vec<(u32, f32)>;
@@ -22,14 +22,14 @@ pub(super) fn evaluate(
     groups: &mut [Vec<Word<'_>>],
     need: &Need,
     span: Span,
-    judge: &mut Judge<'_, '_>,
+    collector: &mut Collector<'_, '_>,
     work: &mut Workspace,
 ) {
-    let found = Parts { groups, span, doc_count: judge.doc_count, work }.having(need);
+    let found = Parts { groups, span, doc_count: collector.doc_count, work }.having(need);
     for &(distance, score) in &found {
         let doc = span.start + distance;
-        if score + judge.still(doc) >= judge.least {
-            judge.judge(doc, || 0.0);
+        if score + collector.static_score(doc) >= collector.least {
+            collector.collect(doc, || 0.0);
         }
     }
     work.give_back(found);

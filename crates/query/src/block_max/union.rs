@@ -2,26 +2,26 @@
 //!
 //! **Invariant.** The words of a document that is no candidate have bounds whose sum is below the threshold.
 
-use super::candidates::{Rest, Span, complete};
+use super::candidates::{RemainingGroups, Span, complete};
 use super::window::keep;
 use super::workspace::Workspace;
-use super::{Judge, Word};
+use super::{Collector, Word};
 
 /// Evaluates a window. Each group is one word with a known bound.
 pub(super) fn evaluate(
     groups: &mut [Vec<Word<'_>>],
     span: Span,
-    judge: &mut Judge<'_, '_>,
+    collector: &mut Collector<'_, '_>,
     work: &mut Workspace,
 ) {
     let Span { start, end, most } = span;
     // By increasing bound.
     let mut order: Vec<usize> = (0..groups.len()).collect();
     order.sort_unstable_by(|&a, &b| groups[a][0].bound.total_cmp(&groups[b][0].bound));
-    let split = optional(order.iter().map(|&at| groups[at][0].bound), judge.least - most);
+    let split = optional(order.iter().map(|&at| groups[at][0].bound), collector.least - most);
     let (optional, essential) = order.split_at_mut(split);
     let rest: f32 = optional.iter().map(|&at| groups[at][0].bound).sum();
-    let least = judge.least - most - rest;
+    let least = collector.least - most - rest;
     let Workspace { window, scratch, found, .. } = &mut *work;
     if let [only] = *essential
         && groups[only][0].is_single()
@@ -36,11 +36,11 @@ pub(super) fn evaluate(
         }
         window.drain(least, found);
     }
-    judge.raise(work.found.iter().map(|&(_, score)| score));
+    collector.raise_floor(work.found.iter().map(|&(_, score)| score));
     // The word with the greatest bound comes first.
     optional.reverse();
-    let mut rest = Rest { groups, left: optional };
-    complete(&mut rest, span, judge, work);
+    let mut rest = RemainingGroups { groups, left: optional };
+    complete(&mut rest, span, collector, work);
 }
 
 /// Returns the number of non-essential words: the longest prefix whose bounds add up to less than `least`. Bounds

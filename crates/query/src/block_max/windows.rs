@@ -46,7 +46,7 @@ pub(super) struct Windows {
 impl Windows {
     /// Makes windows of equal width and skips those below `least`. If no window can be skipped, they have the
     /// maximum width.
-    pub(super) fn spread(
+    pub(super) fn split_evenly(
         &mut self,
         groups: &mut [Vec<Word<'_>>],
         (doc_count, statics): (u32, &StaticScores),
@@ -66,7 +66,7 @@ impl Windows {
     }
 
     /// Makes windows of the blocks of one list. Calls `push` for each.
-    pub(super) fn spread_over_blocks(
+    pub(super) fn split_by_blocks(
         &mut self,
         bounds: &Bounds<'_>,
         (doc_count, statics): (u32, &StaticScores),

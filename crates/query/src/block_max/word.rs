@@ -6,12 +6,12 @@
 use index::{DocId, Field, InvertedList, Maximum, Segment};
 
 use super::ROUND_UP;
+use super::block_reader::BlockBuffer;
 use super::floor;
-use super::held::Room;
+use super::impact_tables::ImpactTable;
 use super::list::List;
 use super::scale::Scale;
 use super::shape::Wanted;
-use super::tables::Table;
 use super::window::{Window, present};
 use super::workspace::Scratch;
 use crate::bm25::Bm25;
@@ -38,7 +38,7 @@ pub(super) struct Word<'a> {
     bounds: Vec<f32>,
     pub(super) memo: Memo,
     /// Quantized scores in all documents, if known.
-    pub(super) table: Option<&'a Table>,
+    pub(super) table: Option<&'a ImpactTable>,
 }
 
 /// A cache of scores: many documents have the same frequency and length, and division is slow.
@@ -134,7 +134,7 @@ impl<'a> Word<'a> {
         segment: &'a Segment,
         statistics: &Statistics,
         exact: Option<Bm25>,
-        found: impl Iterator<Item = ((Field, Option<InvertedList<'a>>), &'a mut Room)>,
+        found: impl Iterator<Item = ((Field, Option<InvertedList<'a>>), &'a mut BlockBuffer)>,
     ) -> Option<Word<'a>> {
         let mut lists = Vec::with_capacity(found.size_hint().1.unwrap_or(0));
         for ((field, list), room) in found {
@@ -308,8 +308,8 @@ impl<'a> Word<'a> {
         let list = &mut self.lists[0];
         let (lengths, scale) = (list.lengths(), list.scale());
         list.window(start, end);
-        let (docs, more) = list.with_more();
-        self.saturation.fill(scale, (docs, more), lengths, scratch);
+        let (docs, tf_minus_one) = list.with_tf_minus_one();
+        self.saturation.fill(scale, (docs, tf_minus_one), lengths, scratch);
         docs
     }
 
@@ -365,22 +365,23 @@ impl<'a> Word<'a> {
         for (_, list) in self.lists.iter_mut().enumerate().filter(|(at, _)| *at != longest) {
             let (lengths, scale) = (list.lengths(), list.scale());
             list.window(start, end);
-            let (docs, more) = list.with_more();
-            for (&doc, &more) in docs.iter().zip(more) {
+            let (docs, tf_minus_one) = list.with_tf_minus_one();
+            for (&doc, &tf_minus_one) in docs.iter().zip(tf_minus_one) {
                 let (at, length) = ((doc - start) as usize, lengths.get(DocId(doc)));
-                window.partial[at] += present(scale.scaled(more.saturating_add(1), length));
+                window.partial[at] += present(scale.scaled(tf_minus_one.saturating_add(1), length));
                 places.push(at);
             }
         }
         let list = &mut self.lists[longest];
         let (lengths, scale) = (list.lengths(), list.scale());
         list.window(start, end);
-        let (docs, more) = list.with_more();
+        let (docs, tf_minus_one) = list.with_tf_minus_one();
         scratch.lengths.resize(docs.len(), 0);
         lengths.of(docs, &mut scratch.lengths);
-        for ((&doc, &more), &length) in docs.iter().zip(more).zip(&scratch.lengths) {
+        for ((&doc, &tf_minus_one), &length) in docs.iter().zip(tf_minus_one).zip(&scratch.lengths)
+        {
             let at = (doc - start) as usize;
-            let scaled = window.partial[at] + scale.scaled(more.saturating_add(1), length);
+            let scaled = window.partial[at] + scale.scaled(tf_minus_one.saturating_add(1), length);
             window.partial[at] = 0.0;
             window.add(at, saturation.of(scaled));
         }
@@ -397,16 +398,16 @@ impl Saturation {
     pub(super) fn fill(
         self,
         scale: Scale,
-        (docs, more): (&[u32], &[u32]),
+        (docs, tf_minus_one): (&[u32], &[u32]),
         lengths: index::Lengths<'_>,
         scratch: &mut Scratch,
     ) {
         scratch.lengths.resize(docs.len(), 0);
         lengths.of(docs, &mut scratch.lengths);
         scratch.scores.clear();
-        let scores = more.iter().zip(&scratch.lengths);
-        scratch.scores.extend(
-            scores.map(|(&more, &length)| self.of_field(scale, more.saturating_add(1), length)),
-        );
+        let scores = tf_minus_one.iter().zip(&scratch.lengths);
+        scratch.scores.extend(scores.map(|(&tf_minus_one, &length)| {
+            self.of_field(scale, tf_minus_one.saturating_add(1), length)
+        }));
     }
 }

@@ -5,9 +5,9 @@
 
 use std::sync::Mutex;
 
+use super::block_candidates::BlockCandidates;
+use super::block_reader::BlockBuffers;
 use super::candidates::Span;
-use super::front::Front;
-use super::held::Rooms;
 use super::intersection::Matches;
 use super::nested::Found;
 use super::phrase::Starts;
@@ -32,8 +32,8 @@ pub(super) struct Workspace {
     pub(super) docs: Vec<u32>,
     /// Quantized scores of documents, in points.
     pub(super) sums: Vec<u16>,
-    pub(super) front: Front,
-    rooms: Rooms,
+    pub(super) front: BlockCandidates,
+    rooms: BlockBuffers,
     pub(super) windows: Windows,
     pub(super) matches: Matches,
     pub(super) starts: Starts,
@@ -121,7 +121,7 @@ pub(crate) struct Workspaces(Mutex<Vec<Box<Workspace>>>);
 
 impl Workspaces {
     /// Runs `work` with a workspace and its buffers.
-    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Workspace, &mut Rooms) -> T) -> T {
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Workspace, &mut BlockBuffers) -> T) -> T {
         let free = self.0.lock().ok().and_then(|mut free| free.pop());
         let mut workspace = free.unwrap_or_else(|| {
             Box::new(Workspace {
@@ -131,8 +131,8 @@ impl Workspaces {
                 found: Vec::new(),
                 docs: Vec::new(),
                 sums: Vec::new(),
-                front: Front::default(),
-                rooms: Rooms::default(),
+                front: BlockCandidates::default(),
+                rooms: BlockBuffers::default(),
                 windows: Windows::default(),
                 matches: Matches::default(),
                 starts: Starts::default(),

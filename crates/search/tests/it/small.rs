@@ -3,7 +3,7 @@
 use archive::{Draft, Kind, WarcWriter, WriterOptions};
 use collection::Collection;
 use jobs::{ExtractOptions, FoldConfig, RankConfig, Reuse, Stage};
-use search::{Engine, Question, Results};
+use search::{Engine, Results, SearchRequest};
 use tempfile::TempDir;
 
 /// A collection that is archived and indexed.
@@ -54,6 +54,6 @@ impl Small {
 
 /// The ten best results.
 pub(crate) fn search(engine: &Engine, text: &str) -> Results {
-    let question = Question { text, k: 10, ..Question::default() };
+    let question = SearchRequest { text, k: 10, ..SearchRequest::default() };
     engine.search(&question).expect("a query that can be read")
 }

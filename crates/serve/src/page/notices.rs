@@ -3,7 +3,7 @@
 //! **Invariant.** Pages link only to http and https URLs, even if an import contains other schemes.
 
 use maud::{Markup, html};
-use search::Captured;
+use search::CachedPage;
 
 use super::layout::{Form, frame};
 use crate::ServeError;
@@ -45,7 +45,7 @@ pub(crate) fn failure(title: &str, form: &Form<'_>, error: &ServeError) -> Marku
 }
 
 /// A cached copy in a sandboxed frame.
-pub(crate) fn cached(title: &str, copy: &Captured) -> Markup {
+pub(crate) fn cached(title: &str, copy: &CachedPage) -> Markup {
     let date = archive::date_text(copy.date_s);
     let raw = link("/cached/raw", &copy.url);
     let body = html! {

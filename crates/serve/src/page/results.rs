@@ -4,7 +4,7 @@
 
 use maud::{Markup, html};
 use query::{Explanation, Piece};
-use search::{Found, Results, stopped_after};
+use search::{Results, SearchResult, stopped_after};
 
 use super::layout::{Form, frame};
 use super::notices::{escape, link, outward};
@@ -63,7 +63,7 @@ pub(crate) fn results(view: &View<'_>, results: &Results) -> Markup {
     frame(view.title, view.form.query, &view.form, &body)
 }
 
-fn item(found: &Found) -> Markup {
+fn item(found: &SearchResult) -> Markup {
     html! {
         li.result lang=[Some(&found.language).filter(|code| !code.is_empty())] {
             h2 { (outward(&found.url, &html! { bdi { (pieces(&found.title)) } })) }

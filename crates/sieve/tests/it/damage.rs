@@ -169,7 +169,7 @@ fn damage_to_the_encountered_keys_is_noticed() {
 
 #[test]
 fn damage_to_the_frontier_is_noticed_and_what_comes_before_is_handed_out_once() {
-    check_key_file("frontier.keys", |part| usize::from(part > HEADER_BYTES));
+    check_key_file("pending.keys", |part| usize::from(part > HEADER_BYTES));
 }
 
 /// A merge that has copied the first of two new keys when it meets the damage takes it back.

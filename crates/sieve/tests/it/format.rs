@@ -35,7 +35,7 @@ fn the_page_shows_the_bytes_of_the_files() {
         sieve.offer(key.as_bytes()).expect("an offer");
     }
     sieve.sync().expect("a sync");
-    for name in ["frontier.keys", "seen-00000000.run", "sieve.state"] {
+    for name in ["pending.keys", "seen-00000000.run", "sieve.state"] {
         let bytes = fs::metadata(dir.path().join(name)).expect("a file").len();
         assert_eq!(check(name) as u64, bytes);
     }

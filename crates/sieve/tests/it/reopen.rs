@@ -136,7 +136,7 @@ fn check_ours(kind: SieveKind) {
                 true
             });
             // Emitted keys may lie before the waiting ones, and damage to them does not matter.
-            let matters = matters && file != Path::new("frontier.keys");
+            let matters = matters && file != Path::new("pending.keys");
             let how = format!("flipped at {at}");
             let flipped = is_damage_noticed(kind, dir.path(), file, &how, |bytes| {
                 bytes[at] ^= 1 << (at % 8);

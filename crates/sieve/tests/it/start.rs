@@ -36,7 +36,7 @@ fn a_new_sieve_knows_nothing_of_the_earlier_one() {
 fn what_a_killed_process_left_behind_is_no_obstacle() {
     let dir = TempDir::new().expect("a folder");
     let leftovers = ["seen-00000000.run", "seen-00000007.run", "seen-123456789.run"];
-    for name in leftovers.iter().chain(&["encountered.keys", "frontier.keys"]) {
+    for name in leftovers.iter().chain(&["encountered.keys", "pending.keys"]) {
         fs::write(dir.path().join(name), b"cr-sieveZ, and then the power went").expect("a file");
     }
     let mut sieve = OfflineSieve::create(dir.path(), 1).expect("a sieve");

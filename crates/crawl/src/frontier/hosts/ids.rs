@@ -8,7 +8,7 @@
 use sieve::signature;
 
 use super::super::host::Host;
-use super::super::mark::Mark;
+use super::super::url_meta::UrlMeta;
 use super::{Hosts, index};
 use crate::seeds::Start;
 use crate::site::{HostId, Site};
@@ -16,7 +16,7 @@ use crate::site::{HostId, Site};
 impl Hosts {
     /// Returns the number of the site of a URL; `None` if the site belongs to another agent, to which the URL is
     /// sent.
-    pub(super) fn own_id(&mut self, site: &str, url: &str, mark: Mark) -> Option<HostId> {
+    pub(super) fn own_id(&mut self, site: &str, url: &str, mark: UrlMeta) -> Option<HostId> {
         let known = self.known_id(site).ok();
         let other = match known {
             Some(id) => self.table[index(id)].other,
@@ -24,7 +24,7 @@ impl Hosts {
         };
         if let Some(agent) = other {
             self.report.sent += 1;
-            let Mark { hops, sitemap: is_sitemap, depth, .. } = mark;
+            let UrlMeta { hops, sitemap: is_sitemap, depth, .. } = mark;
             let found = Start { url: url.to_owned(), is_sitemap, hops, depth };
             let sent = self.agents.send(agent, &found);
             self.note(sent);

@@ -6,9 +6,9 @@
 //! **Invariant.** A replay makes no request due sooner than the run that ended would have made it.
 
 use super::super::host::{Replayed, RobotsState};
-use super::fail::{Aside, Term};
+use super::on_failure::{Aside, Term};
 use super::{Hosts, index};
-use crate::answer::{Purpose, is_passing, leaves_standing};
+use crate::answer::{Purpose, is_temporary, keeps_previous};
 use crate::asked::Asked;
 use crate::clock::Moment;
 use crate::journal::Entry;
@@ -45,7 +45,7 @@ impl Hosts {
         let status = answered.as_ref().map_or(0, |answered| answered.status);
         self.bytes_before += answered.as_ref().map_or(0, |answered| answered.bytes);
         let retry_after_ms = answered.as_ref().and_then(|answered| answered.retry_after_ms);
-        let retry_after_ms = retry_after_ms.filter(|_| is_passing(entry.purpose, status));
+        let retry_after_ms = retry_after_ms.filter(|_| is_temporary(entry.purpose, status));
         let took_ms = answered.as_ref().map_or(0, |answered| answered.took_ms);
         self.note_last(id, Replayed { date: date.later(took_ms), retry_after_ms });
         if entry.purpose == Purpose::Robots {
@@ -53,7 +53,7 @@ impl Hosts {
             let (Some(asker), Some(answered)) = (self.id(asker), answered) else { return };
             let is_newest = !self.table[index(asker)].robots.is_after(date);
             let is_told =
-                !is_passing(Purpose::Robots, status) && answered.harvest.redirect.is_none();
+                !is_temporary(Purpose::Robots, status) && answered.harvest.redirect.is_none();
             if is_told && is_newest {
                 let robots = answered.harvest.robots.unwrap_or_default();
                 self.know_robots(asker, robots, date.s);
@@ -72,7 +72,7 @@ impl Hosts {
                 *pages = toll.pages(*pages);
             }
         }
-        let stands = leaves_standing(entry.purpose, status) && !answered.unchanged;
+        let stands = keeps_previous(entry.purpose, status) && !answered.unchanged;
         if apart || entry.purpose != Purpose::Page || stands || entry.is_inconclusive {
             return;
         }

@@ -9,7 +9,7 @@ use crate::asked::Asked;
 use crate::clock::Moment;
 use crate::config::Config;
 use crate::journal::Entry;
-use crate::order::Repute;
+use crate::order::Blame;
 use crate::outcome::{Answered, FailureKind};
 
 #[test]
@@ -176,7 +176,7 @@ fn a_page_that_failed_in_an_earlier_run_comes_last() {
     let web = [("http://a/bad", &[Reply::Status(500)][..])];
     let seeds = ["http://a/bad", "http://a/1", "http://a/2"];
     let mut walk = Walk::new(config, &web, &seeds);
-    walk.frontier.hosts.note_tries(sieve::signature(b"http://a/bad"), 1, Repute::Own);
+    walk.frontier.hosts.note_tries(sieve::signature(b"http://a/bad"), 1, Blame::Own);
     walk.run(u64::MAX);
     let wanted = ["http://a/robots.txt", "http://a/1", "http://a/2", "http://a/bad"];
     assert_eq!(walk.urls(), wanted);

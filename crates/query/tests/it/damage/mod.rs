@@ -1,27 +1,27 @@
 //! The fuzz targets: an index with damaged files is opened and queried in all ways.
 //!
-//! What lives here: the checks. What does not: the index and its files (`sound.rs`, `files.rs`), the damage
-//! (`script.rs`) and the queries (`questions.rs`). The tests of this crate and the folder `fuzz/` share these files.
+//! What lives here: the checks. What does not: the index and its files (`sample_index.rs`, `files.rs`), the damage
+//! (`script.rs`) and the queries (`queries.rs`). The tests of this crate and the folder `fuzz/` share these files.
 //!
 //! **Invariant.** For any bytes, queries end without a panic, in bounded time and memory. Without forged checksums,
 //! every answer is right or an error that names a damaged file and an offset, and `verify` finds all damage. With
 //! forged checksums, an index that passes `verify` answers everything.
 
 mod files;
-mod questions;
+mod queries;
+mod resources;
+mod sample_index;
 mod script;
-mod sound;
-mod usage;
 
 use index::{Index, IndexError};
-use questions::{Asked, Question};
+use queries::{Asked, Question};
+use resources::Usage;
 use std::path::PathBuf;
 use tempfile::TempDir;
-use usage::Usage;
 
 pub(crate) use files::{Files, KIND_COUNT};
+pub(crate) use sample_index::{Random, Size};
 pub(crate) use script::{OPERATIONS, REPLACE, SEAL};
-pub(crate) use sound::{Random, Size};
 
 /// The result of opening and querying an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Target {
     pub(crate) fn build(size: Size) -> Target {
         let folder = tempfile::tempdir().expect("a folder");
         let dir = folder.path().join("index");
-        sound::build(&dir, size);
+        sample_index::build(&dir, size);
         let asked = Asked::new(Index::open(&dir).expect("sound"));
         asked.verify().expect("sound");
         let answer = |question: Question| {
