@@ -428,7 +428,7 @@ fn notes_of_the_crawl_that_are_damaged_are_told() {
     let sandbox = Sandbox::new();
     crawl(&sandbox, "", &[&server.url("/")]);
     sandbox.done(&["doctor", "frontier", "--dir", "web"]);
-    for note in ["rests", "settings.json", "untold"] {
+    for note in ["rests", "settings.json", "unreported"] {
         fs::write(sandbox.path("web/frontier").join(note), "garbage").expect("room");
         let ran = sandbox.run(&["doctor", "frontier", "--dir", "web"]);
         let said = format!("frontier/{note}: damaged; the next crawl continues without it");

@@ -159,6 +159,44 @@ fn every_link_of_the_documents_leads_somewhere() {
 }
 
 #[test]
+fn the_glossary_has_every_key_of_the_configuration() {
+    let glossary = text("docs/glossary.md");
+    let mut rows = BTreeSet::new();
+    for row in glossary.lines().filter_map(|line| line.strip_prefix("| `[")) {
+        let (section, rest) = row.split_once(']').expect("the end of a section");
+        let keys = rest.split('|').next().expect("a cell").split('`').skip(2).step_by(2);
+        rows.extend(keys.map(|key| format!("{section}.{key}")));
+    }
+    let template: toml::Table = text("src/crivello.toml").parse().expect("valid");
+    let keys: BTreeSet<_> = template
+        .iter()
+        .filter_map(|(section, value)| Some((section, value.as_table()?)))
+        .flat_map(|(section, keys)| keys.keys().map(move |key| format!("{section}.{key}")))
+        .collect();
+    let differ: Vec<_> = keys.symmetric_difference(&rows).collect();
+    assert!(differ.is_empty(), "in one of docs/glossary.md and src/crivello.toml: {differ:?}");
+}
+
+#[test]
+fn the_glossary_names_types_that_exist() {
+    let glossary = text("docs/glossary.md");
+    let mut missing = Vec::new();
+    for row in glossary.lines().filter_map(|line| line.strip_prefix("| `")) {
+        let name = row.split('`').next().expect("a name");
+        let file = row.rsplit("](").next().and_then(|rest| rest.split(')').next());
+        if !name.starts_with(char::is_uppercase) || !name.chars().all(char::is_alphanumeric) {
+            continue;
+        }
+        let code = text(Path::new("docs").join(file.expect("a link")));
+        let kinds = ["struct", "enum", "trait", "type"];
+        if !kinds.iter().any(|kind| code.contains(&format!("{kind} {name}"))) {
+            missing.push(name);
+        }
+    }
+    assert!(missing.is_empty(), "not in the file that docs/glossary.md links: {missing:?}");
+}
+
+#[test]
 fn ci_runs_the_command_the_readme_gives() {
     let readme = text("README.md");
     let (_, after) = readme.split_once("## Test").expect("a section on testing");

@@ -1,8 +1,8 @@
-//! Archive files that are gone or have become shorter, until a run has told of it: the file `frontier/untold`.
+//! Archive files that are gone or have become shorter, until a run has told of it: the file `frontier/unreported`.
 //!
 //! What lives here: [`Untold`]. What shows a loss goes in the run that finds it: the logs of visits are made anew, and CDXJ
 //! files forget it that do not know what was lost. So the run takes a note first, and its report ends that. Damage that a run
-//! finds is noted likewise, in `frontier/untold-damage`. What does not: what was lost with a file (`gone.rs`).
+//! finds is noted likewise, in `frontier/unreported-damage`. What does not: what was lost with a file (`gone.rs`).
 //!
 //! **Invariant.** A loss is in the file before anything goes that shows it, until it is in a report.
 
@@ -16,8 +16,8 @@ use durable::{read_sealed, replace, seal};
 use crate::checkpoint::newly_lost;
 use crate::error::CrawlError;
 
-const NAME: &str = "untold";
-const DAMAGE: &str = "untold-damage";
+const NAME: &str = "unreported";
+const DAMAGE: &str = "unreported-damage";
 
 /// The names of the files, and how many bytes were left of each.
 #[derive(Debug, Default, PartialEq, Eq)]
