@@ -317,13 +317,14 @@ pub fn known_report(frontier: &Path) -> Result<Report, CrawlError> {
 pub(crate) fn write_report(frontier: &Path, report: &Report) -> Result<(), CrawlError> {
     let path = frontier.join(NAME);
     let text = serde_json::to_string(report).map_err(io::Error::from);
-    let written = text.and_then(|text| replace(&path, with_sum(&text)));
+    let written =
+        text.and_then(|text| replace(&path, with_sum(text.strip_suffix('}').unwrap_or(&text))));
     written.map_err(CrawlError::io(&path))
 }
 
-/// Appends the checksum of a JSON object as its last member, and a line break.
-fn with_sum(object: &str) -> String {
-    let open = object.strip_suffix('}').unwrap_or(object);
+/// Appends the checksum of a JSON object as its last member, and a line break. `open` is the object without its last
+/// brace.
+fn with_sum(open: &str) -> String {
     format!("{open}{SUM_MEMBER}{:08x}\"}}\n", crc32fast::hash(open.as_bytes()))
 }
 

@@ -60,7 +60,7 @@ impl Copies {
         let policy = HeaderValue::from_static(POLICY);
         let headers = [(header::CONTENT_TYPE, kind), (header::CONTENT_SECURITY_POLICY, policy)];
         let deadline = Instant::now() + Duration::from_secs(COPY_S_MAX);
-        let pieces = Pieces { copy, is_over: false, deadline, _permit: permit };
+        let pieces = Pieces { copy, is_over: false, has_yielded: false, deadline, _permit: permit };
         Some((headers, axum::body::Body::new(pieces)).into_response())
     }
 }
@@ -69,6 +69,7 @@ impl Copies {
 struct Pieces {
     copy: PageCopy,
     is_over: bool,
+    has_yielded: bool,
     deadline: Instant,
     _permit: Option<OwnedSemaphorePermit>,
 }
@@ -87,10 +88,15 @@ impl Body for Pieces {
         if Instant::now() > self.deadline {
             return Poll::Ready(Some(Err(ErrorKind::TimedOut.into())));
         }
+        // Yield before each piece. Cleaning many long pages must not delay other connections and signals.
+        self.has_yielded = !self.has_yielded;
+        if self.has_yielded {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let Self { copy, is_over, .. } = &mut *self;
         let piece = copy.piece(is_over)?;
         if piece.is_empty() && !self.is_over {
-            // Yield to other connections: cleaning may remove long parts of a page.
             context.waker().wake_by_ref();
             return Poll::Pending;
         }

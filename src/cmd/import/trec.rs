@@ -160,7 +160,7 @@ fn read(bytes: &[u8]) -> Result<TrecDocument> {
     if texts.is_empty() {
         let mut rest = bytes.to_vec();
         for name in ["DOCNO"].iter().chain(&TITLES) {
-            remove(&mut rest, name);
+            rest = without(&rest, name);
         }
         texts.push(plain(&rest));
     }
@@ -221,10 +221,15 @@ fn find_open(bytes: &[u8], name: &str) -> Option<usize> {
     })
 }
 
-fn remove(bytes: &mut Vec<u8>, name: &str) {
-    while let Some((begin, end)) = range(bytes, name) {
-        bytes.drain(begin..end);
+/// The bytes without the elements of this name.
+fn without(bytes: &[u8], name: &str) -> Vec<u8> {
+    let (mut out, mut rest) = (Vec::with_capacity(bytes.len()), bytes);
+    while let Some((begin, end)) = range(rest, name) {
+        out.extend_from_slice(&rest[..begin]);
+        rest = &rest[end..];
     }
+    out.extend_from_slice(rest);
+    out
 }
 
 /// Removes tags and comments and resolves entities.
@@ -232,11 +237,16 @@ fn plain(bytes: &[u8]) -> String {
     let text = decoded(bytes);
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();
+    // The ends of the last tag and of the last comment. No search goes beyond them.
+    let ends = [">", "-->"].map(|end| text.rfind(end).map_or(0, |at| at + end.len()));
     while let Some((before, after)) = rest.split_once('<') {
         out.push_str(before);
-        let ending = if after.starts_with("!--") { "-->" } else { ">" };
+        let is_comment = after.starts_with("!--");
         let is_tag = after.starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c));
-        if let Some((_, behind)) = after.split_once(ending).filter(|_| is_tag) {
+        let is_closed = text.len() - after.len() < ends[usize::from(is_comment)];
+        let end = if is_comment { "-->" } else { ">" };
+        let behind = (is_tag && is_closed).then(|| after.split_once(end)).flatten();
+        if let Some((_, behind)) = behind {
             out.push(' ');
             rest = behind;
         } else {
@@ -306,6 +316,16 @@ mod tests {
         }
         assert_eq!(found, [&b"one"[..], b"two", b"</DO"]);
         assert_eq!((count.outside, count.first_outside), (5, Some(1)));
+    }
+
+    /// A quadratic search takes minutes for these.
+    #[test]
+    fn tags_without_an_end_take_linear_time() {
+        for piece in ["<a", "<", "</", "<!--", "<TEXT x=", "<TITLE></TITLE>", "<TEXT>x</TEXT>"] {
+            let text = "<DOCNO>1</DOCNO>".to_owned() + &piece.repeat((2 << 20) / piece.len());
+            let document = read(text.as_bytes()).expect("a document");
+            assert!(matches!(document, TrecDocument::Text { .. }), "{piece}");
+        }
     }
 
     #[test]
