@@ -54,22 +54,13 @@ pub struct Prepared<'a> {
 impl Prepared<'_> {
     /// Returns the `k` best documents after the first `offset`, and the number of matches.
     pub fn search(&self, offset: usize, k: usize) -> Result<Answer, QueryError> {
-        // The hits come first: a stopped search should return some, even without their number.
-        let (hits, total) = if self.shape().is_some() {
-            (self.best(offset, k)?, self.count()?)
-        } else {
-            self.walk(offset, k)?
-        };
+        let mut best = (k > 0).then(|| TopK::new(offset.saturating_add(k)));
+        let total = self.run(&self.plan, best.as_mut(), true)?;
+        let hits = best.map(|best| best.into_hits(offset)).unwrap_or_default();
         let shown = if hits.is_empty() { 0 } else { offset.saturating_add(hits.len()) };
         let (total, notes) = (total.max(shown as u64), self.notes.clone());
         let with_all = self.count_with_all()?;
         Ok(Answer { total, with_all, hits, notes, partial: self.stop.is_set() })
-    }
-
-    /// The shape of the plan for pruning by block maxima, which are those of BM25F. `None` if pruning is impossible.
-    fn shape(&self) -> Option<Shape<'_>> {
-        let is_bounded = self.searcher.config.model == Weighting::Bm25f;
-        Shape::of(&self.plan).filter(|_| is_bounded)
     }
 
     /// Returns the `k` best documents after the first `offset`, with dynamic pruning if possible. Pruning changes
@@ -78,85 +69,78 @@ impl Prepared<'_> {
         if k == 0 {
             return Ok(Vec::new());
         }
-        let Some(shape) = self.shape() else { return self.exhaustive(offset, k) };
         let mut best = TopK::new(offset.saturating_add(k));
-        self.task(&self.plan, &shape).evaluate(&mut best)?;
+        self.run(&self.plan, Some(&mut best), false)?;
         Ok(best.into_hits(offset))
     }
 
     /// Returns the `k` best documents after the first `offset` by scoring every match.
     pub fn exhaustive(&self, offset: usize, k: usize) -> Result<Vec<Hit>, QueryError> {
-        Ok(self.walk(offset, k)?.0)
+        let mut best = TopK::new(if k == 0 { 0 } else { offset.saturating_add(k) });
+        self.walk(&self.plan, Some(&mut best))?;
+        Ok(best.into_hits(offset))
     }
 
-    /// Scores every match. Returns the hits and the number of matches.
-    fn walk(&self, offset: usize, k: usize) -> Result<(Vec<Hit>, u64), QueryError> {
+    /// Offers the best matches of a plan to `best`, if given. Returns the number of matches if `is_counted`. Block
+    /// maxima are those of BM25F, so other models score every match.
+    fn run(
+        &self,
+        plan: &Plan,
+        best: Option<&mut TopK>,
+        is_counted: bool,
+    ) -> Result<u64, QueryError> {
+        let Searcher { index, statistics, prior, workspaces, tables, config, .. } = self.searcher;
+        let is_bounded = best.is_none() || config.model == Weighting::Bm25f;
+        let Some(shape) = Shape::of(plan).filter(|_| is_bounded) else {
+            return self.walk(plan, best);
+        };
+        let (shape, statics, stop) = (&shape, prior.statics(), &self.stop);
+        Task { plan, shape, index, statistics, statics, workspaces, tables, stop }
+            .run(best, is_counted)
+    }
+
+    /// Visits every match of a plan, offers its score to `best`, if given, and returns the number of matches.
+    fn walk(&self, plan: &Plan, mut best: Option<&mut TopK>) -> Result<u64, QueryError> {
         let Searcher { index, statistics, prior, .. } = self.searcher;
-        let scorers = Scorers::gather(&self.plan, index, statistics, &self.stop)?;
-        let mut best = TopK::new(if k == 0 { 0 } else { offset.saturating_add(k) });
+        let scorers = Scorers::gather(plan, index, statistics, &self.stop)?;
         let mut total = 0;
         let segments = index.segments().iter().zip(prior.statics());
         for (number, (segment, statics)) in segments.enumerate() {
-            let mut tree = Tree::build(&self.plan, segment, &scorers)?;
-            let deleted = segment.deleted()?;
-            let mut doc = tree.doc();
-            while doc != END {
-                if !deleted.contains(doc) {
-                    let score = tree.score() + statics.of(doc);
-                    if self.stop.is_set() {
-                        break;
-                    }
-                    total += 1;
-                    best.offer(Hit { segment: number, doc, score });
-                }
-                doc = tree.next_doc();
-            }
-        }
-        Ok((best.into_hits(offset), total))
-    }
-
-    /// Counts the matching documents.
-    pub fn count(&self) -> Result<u64, QueryError> {
-        self.count_of(&self.plan)
-    }
-
-    /// Counts the matches with all plain words. Returns `None` if every match has them.
-    pub fn count_with_all(&self) -> Result<Option<u64>, QueryError> {
-        self.with_all.as_ref().map(|plan| self.count_of(plan)).transpose()
-    }
-
-    /// Counts the matches, with and without the requirement of all plain words.
-    pub fn matches(&self) -> Result<Matches, QueryError> {
-        let total = self.count()?;
-        Ok(Matches { with_all: self.count_with_all()?.unwrap_or(total), total })
-    }
-
-    fn count_of(&self, plan: &Plan) -> Result<u64, QueryError> {
-        let countable = |shape: &Shape<'_>| {
-            !shape.is_partial && shape.phrases.is_empty() && shape.unwanted.is_empty()
-        };
-        if let Some(shape) = Shape::of(plan).filter(countable) {
-            return self.task(plan, &shape).count();
-        }
-        let Searcher { index, statistics, .. } = self.searcher;
-        let scorers = Scorers::gather(plan, index, statistics, &self.stop)?;
-        let mut total = 0;
-        for segment in index.segments() {
             let mut tree = Tree::build(plan, segment, &scorers)?;
             let deleted = segment.deleted()?;
             let mut doc = tree.doc();
-            while doc != END && !self.stop.is_set() {
-                total += u64::from(!deleted.contains(doc));
+            while doc != END {
+                let is_match = !deleted.contains(doc);
+                let is_scored = is_match && best.is_some();
+                let score = if is_scored { tree.score() + statics.of(doc) } else { 0.0 };
+                // After a stop, the tree may have missed words of the document.
+                if self.stop.is_set() {
+                    break;
+                }
+                total += u64::from(is_match);
+                if let (true, Some(best)) = (is_match, &mut best) {
+                    best.offer(Hit { segment: number, doc, score });
+                }
                 doc = tree.next_doc();
             }
         }
         Ok(total)
     }
 
-    fn task<'t>(&'t self, plan: &'t Plan, shape: &'t Shape<'t>) -> Task<'t> {
-        let Searcher { index, statistics, prior, workspaces, tables, .. } = self.searcher;
-        let (statics, stop) = (prior.statics(), &self.stop);
-        Task { plan, shape, index, statistics, statics, workspaces, tables, stop }
+    /// Counts the matching documents.
+    pub fn count(&self) -> Result<u64, QueryError> {
+        self.run(&self.plan, None, true)
+    }
+
+    /// Counts the matches with all plain words. Returns `None` if every match has them.
+    pub fn count_with_all(&self) -> Result<Option<u64>, QueryError> {
+        self.with_all.as_ref().map(|plan| self.run(plan, None, true)).transpose()
+    }
+
+    /// Counts the matches, with and without the requirement of all plain words.
+    pub fn matches(&self) -> Result<Matches, QueryError> {
+        let total = self.count()?;
+        Ok(Matches { with_all: self.count_with_all()?.unwrap_or(total), total })
     }
 
     /// Explains the score of document `doc` in segment number `segment`, as given by [`Prepared::best`]. The score

@@ -11,7 +11,7 @@ use index::{BLOCK, DocId, Field, Lengths};
 
 use super::candidates::Span;
 use super::impact_tables::FULL;
-use super::list::{List, Posting};
+use super::list::List;
 use super::{Collector, Word};
 
 /// Lengths of at most this many documents are read one by one.
@@ -258,14 +258,6 @@ impl BlockCandidates {
     #[inline]
     pub(super) fn doc(&self, place: usize) -> u32 {
         self.docs[place]
-    }
-
-    /// Returns the place of a document in the list of a word that it has. The frequency is 0 if it is not known.
-    #[inline]
-    pub(super) fn spot(&self, word: &Word<'_>, place: usize) -> Posting {
-        debug_assert!(word.table.is_none(), "a table has no places in a list");
-        let Known { at, frequencies, .. } = &self.lists[word.number];
-        Posting::at(at[place] as usize, frequencies[place])
     }
 
     /// Returns the exact score of a remaining document for a word. The frequency must be known.

@@ -3,7 +3,7 @@
 //!
 //! The documents of the block are looked up in the other lists, the rarest first, a block at a time. If a high
 //! score for the rarest word is necessary, the documents are scored and pruned first. Otherwise documents with all
-//! words are found first and scored afterwards (`block_candidates.rs`). Queries of words alone are judged here as well.
+//! words are found first and scored afterwards (`block_candidates.rs`). Queries without other groups are judged here as well.
 //!
 //! **Invariant.** A document of the window that is dropped lacks a word, or its upper bound is below the threshold.
 
@@ -74,30 +74,15 @@ fn score(
 }
 
 /// Copies the remaining documents to `matches`.
-pub(super) fn hand_over(
-    groups: &[Vec<Word<'_>>],
-    rarest_first: &[usize],
-    is_scored: bool,
-    front: &BlockCandidates,
-    matches: &mut Matches,
-) {
+pub(super) fn hand_over(front: &BlockCandidates, matches: &mut Matches) {
     lanes::each(front.left, |place| {
         matches.docs.push(front.doc(place));
         matches.scores.push(front.scores[place]);
     });
     matches.keep_all();
-    for &at in rarest_first {
-        let word = &groups[at][0];
-        let spots = &mut matches.spots[word.number];
-        spots.clear();
-        lanes::each(front.left, |place| {
-            let spot = front.spot(word, place);
-            spots.push(if is_scored { spot } else { spot.uncounted() });
-        });
-    }
 }
 
-/// Judges the remaining documents of a query of words alone.
+/// Judges the remaining documents of a query whose words have one list each.
 pub(super) fn settle(
     groups: &mut [Vec<Word<'_>>],
     is_scored: bool,
@@ -105,7 +90,7 @@ pub(super) fn settle(
     collector: &mut Collector<'_, '_>,
     front: &mut BlockCandidates,
 ) {
-    for list in &mut collector.unwanted {
+    for list in collector.unwanted.iter_mut() {
         list.go_to(span.start);
         front.refuse(list);
     }
@@ -121,6 +106,9 @@ pub(super) fn settle(
         if is_scored && front.scores[place] < collector.least {
             return;
         }
-        collector.collect_words(front.doc(place), |at| front.exactly(&mut groups[at][0], place));
+        let words = groups.iter_mut().flatten();
+        collector.collect(front.doc(place), || {
+            words.fold(0.0, |sum, word| sum + front.exactly(word, place))
+        });
     });
 }

@@ -1,4 +1,4 @@
-//! Counts the documents that have a word of each group, without scores and frequencies.
+//! Counts the documents that have a word of each group and no excluded word, without scores and frequencies.
 //!
 //! Blocks stored as bit sets are counted as such. The longest list is probed only for documents of the other
 //! lists; its blocks without any of them are not decoded.
@@ -26,15 +26,16 @@ const SET_WORDS: usize = DocSet::BITS_MAX.div_ceil(64);
 /// Counts the matches that are not `deleted`. Once `stop` is set, returns the count so far.
 pub(super) fn count(
     groups: &mut [Vec<Word<'_>>],
-    doc_count: u32,
-    deleted: Option<Deleted<'_>>,
+    unwanted: &mut [List<'_>],
+    (doc_count, deleted): (u32, Option<Deleted<'_>>),
     work: &mut Workspace,
     stop: &Stop,
 ) -> u64 {
     let is_one_list = |words: &Vec<Word<'_>>| matches!(&words[..], [word] if word.is_single());
-    match (&mut *groups, deleted) {
-        ([words], None) => return count_any(words, doc_count, work, stop),
-        (groups, None) if groups.iter().all(is_one_list) => {
+    let is_simple = deleted.is_none() && unwanted.is_empty();
+    match &mut *groups {
+        [words] if is_simple => return count_any(words, doc_count, work, stop),
+        groups if is_simple && groups.iter().all(is_one_list) => {
             let mut lists: Vec<&mut List<'_>> =
                 groups.iter_mut().flatten().flat_map(|word| &mut word.lists).collect();
             return count_all(&mut lists, doc_count, work, stop);
@@ -46,6 +47,12 @@ pub(super) fn count(
     for span in spans(doc_count, stop) {
         groups.iter_mut().flatten().for_each(|word| word.advance(span.start));
         narrow(groups, &rarest_first, span, work);
+        if !unwanted.is_empty() {
+            unwanted.iter_mut().for_each(|list| list.advance(span.start));
+            let stamp = work.mark(unwanted.iter_mut(), span);
+            let (docs, marks) = (&mut work.docs, &work.marks);
+            keep(docs, |doc| marks[(*doc - span.start) as usize] != stamp);
+        }
         let counts = |doc: &&u32| deleted.is_none_or(|deleted| !deleted.contains(DocId(**doc)));
         count += work.docs.iter().filter(counts).count() as u64;
     }
@@ -219,7 +226,7 @@ fn narrow(groups: &mut [Vec<Word<'_>>], rarest_first: &[usize], span: Span, work
             keep_listed(list, work);
             continue;
         }
-        let stamp = work.mark(group, span);
+        let stamp = work.mark(group.iter_mut().flat_map(|word| &mut word.lists), span);
         let (docs, marks) = (&mut work.docs, &work.marks);
         keep(docs, |doc| marks[(*doc - span.start) as usize] == stamp);
     }

@@ -101,7 +101,9 @@ pub(super) fn evaluate(
             for &row in &work.docs {
                 if sums[row as usize] >= wanted(collector.least) {
                     let doc = start + row;
-                    collector.collect_words(doc, |at| exactly(&mut groups[at][0], doc));
+                    let words = groups.iter_mut().flatten();
+                    collector
+                        .collect(doc, || words.fold(0.0, |sum, word| sum + exactly(word, doc)));
                 }
             }
             behind = least - 1;

@@ -253,7 +253,6 @@ mod tests {
     use super::*;
     use crate::Config;
     use crate::block_max::Workspaces;
-    use crate::block_max::shape::{Forms, Wanted};
     use crate::scorers::Statistics;
     use index::{DocId, DocRecord, Index, IndexWriter};
 
@@ -295,9 +294,8 @@ mod tests {
         let lists = segment.lists(&asked).expect("whole");
         Workspaces::default().with(|_, rooms| {
             let found = fields.iter().copied().zip(lists).zip(rooms.take(fields.len()));
-            let wanted = Wanted { fields, forms: Forms::One(term), is_scored: true };
             let exact = Some(statistics.scorer(fields, &[0, 0, 1500, 0, 0]));
-            let word = Word::new(&wanted, segment, &statistics, exact, found);
+            let word = Word::new(segment, &statistics, exact, found);
             let mut word = word.expect("some document has it");
             let key = Key { segment: 0, fields, term, is_scored: true };
             let table = tables.of(&key, &mut word, segment.doc_count(), &mut false);

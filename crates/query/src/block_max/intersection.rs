@@ -8,8 +8,8 @@
 //! block at a time, and only where candidates are; a block stored as a bit set is probed without decoding.
 //!
 //! If windows are not blocks and most documents contain excluded words, matches are found as bits before anything
-//! is scored. If words alone do not decide, scoring begins with the first positive threshold. `conjunction.rs`
-//! handles words of one list each.
+//! is scored. If the sum of the words is not the score, scoring begins with the first positive threshold.
+//! `conjunction.rs` handles words of one list each.
 //!
 //! **Invariant.** A document of the window that is not judged lacks a group, or its upper bound is below the
 //! threshold.
@@ -20,9 +20,7 @@ use index::DocId;
 
 use super::candidates::Span;
 use super::conjunction;
-use super::list::{LOOK_UP, Posting, Run, compact};
-use super::phrase;
-use super::shape::Shape;
+use super::list::{LOOK_UP, Run, compact};
 use super::union::optional;
 use super::window::{WINDOW_MAX, keep};
 use super::workspace::Workspace;
@@ -31,28 +29,21 @@ use super::{Collector, Word};
 /// Number of documents after which the share of documents with excluded words is an estimate for the rest.
 const TOLD: usize = 64;
 
-/// Number of documents that are checked for phrases together. Their scores raise the threshold for the next ones.
-const TOGETHER: usize = 32;
-
 /// Documents that match all groups so far.
 #[derive(Default)]
 pub(super) struct Matches {
     pub(super) docs: Vec<u32>,
     /// Partial scores, in single precision.
     pub(super) scores: Vec<f32>,
-    /// For each list, the postings of the documents.
-    pub(super) spots: Vec<Vec<Posting>>,
     /// Places of the remaining documents.
     pub(super) left: Vec<u32>,
 }
 
 impl Matches {
-    /// Clears all, and makes room for the given number of lists.
-    fn begin(&mut self, lists: usize) {
+    fn clear(&mut self) {
         self.docs.clear();
         self.scores.clear();
         self.left.clear();
-        self.spots.resize_with(self.spots.len().max(lists), Vec::new);
     }
 
     /// Marks all documents as remaining.
@@ -89,11 +80,6 @@ impl Order {
     pub(super) fn driver(&self) -> Option<usize> {
         self.lists.first().copied()
     }
-
-    /// Returns whether all groups are one list each.
-    fn is_lists(&self) -> bool {
-        self.others.is_empty()
-    }
 }
 
 /// Evaluates a window. It may be a block of the rarest group. The bounds of the groups must be known.
@@ -111,7 +97,7 @@ pub(super) fn evaluate(
     let driver = driver.filter(|_| !is_refused_first);
     let others = order.others.iter().copied().filter(|&at| driver != Some(at));
     let mut rest: f32 = others.clone().map(|at| bound(&groups[at])).sum();
-    work.matches.begin(order.list_count);
+    work.matches.clear();
     if let Some(driver) = driver {
         let wanted = collector.least - span.most - rest;
         propose_sums(&mut groups[driver], span, wanted, work);
@@ -125,10 +111,10 @@ pub(super) fn evaluate(
         let worth = |doc: u32| collector.static_score(doc);
         let Workspace { front, matches, .. } = work;
         conjunction::evaluate(groups, &order.lists, span, least, worth, front);
-        if order.is_lists() && collector.shape.phrases.is_empty() && collector.plan.is_none() {
+        if order.others.is_empty() {
             return conjunction::settle(groups, is_scored, span, collector, front);
         }
-        conjunction::hand_over(groups, &order.lists, is_scored, front, matches);
+        conjunction::hand_over(front, matches);
     }
     for at in others {
         if work.matches.left.is_empty() {
@@ -147,7 +133,7 @@ pub(super) fn evaluate(
             group => look_up_each(group, least, work),
         }
     }
-    finish(groups, order, is_scored, span, collector, work);
+    finish(groups, is_scored, span, collector, work);
 }
 
 /// Adds the static scores of the matches.
@@ -161,61 +147,31 @@ fn add_still(span: Span, collector: &Collector<'_, '_>, work: &mut Workspace) {
 /// Judges the remaining matches.
 fn finish(
     groups: &mut [Vec<Word<'_>>],
-    order: &Order,
     is_scored: bool,
     span: Span,
     collector: &mut Collector<'_, '_>,
     work: &mut Workspace,
 ) {
-    let is_blocks = !order.lists.is_empty();
     if work.matches.left.is_empty() {
         return;
     }
     refuse(span, collector, work);
-    let Matches { scores, left, .. } = &work.matches;
+    let Matches { docs, scores, left } = &work.matches;
     collector.raise_floor(left.iter().map(|&place| scores[place as usize]));
-    let shape = collector.shape;
     groups.iter_mut().flatten().for_each(Word::rewind);
-    if !shape.phrases.is_empty()
-        && is_blocks
-        && collector.plan.is_none()
-        && phrase::are_lists(groups, shape)
-    {
-        return settle_phrases(groups, is_scored, collector, work);
-    }
-    for at in 0..work.matches.left.len() {
-        let place = work.matches.left[at] as usize;
-        let (doc, score) = (work.matches.docs[place], work.matches.scores[place]);
+    for &place in left {
+        let (doc, score) = (docs[place as usize], scores[place as usize]);
         if !is_scored || score >= collector.least {
-            let place = is_blocks.then_some(place);
-            settle(groups, (doc, place), false, collector, work);
+            collector.collect(doc, || exactly(groups, doc));
         }
     }
 }
 
-/// Judges the remaining matches that contain all phrases. The postings of their words must be known.
-fn settle_phrases(
-    groups: &mut [Vec<Word<'_>>],
-    is_scored: bool,
-    collector: &mut Collector<'_, '_>,
-    work: &mut Workspace,
-) {
-    let mut places = take(&mut work.scratch.kept);
-    let mut from = 0;
-    while from < work.matches.left.len() {
-        let Workspace { matches, starts, .. } = &mut *work;
-        let end = matches.left.len().min(from + TOGETHER);
-        let may = |&&place: &&u32| !is_scored || matches.scores[place as usize] >= collector.least;
-        places.clear();
-        places.extend(matches.left[from..end].iter().filter(may));
-        phrase::keep(groups, collector.shape, matches, &mut places, starts);
-        for &place in &places {
-            let doc = work.matches.docs[place as usize];
-            settle(groups, (doc, Some(place as usize)), true, collector, work);
-        }
-        from = end;
-    }
-    work.scratch.kept = places;
+/// The exact text score of a document: the sum over groups of the sum over their words.
+fn exactly(groups: &mut [Vec<Word<'_>>], doc: u32) -> f64 {
+    let of_group =
+        |words: &mut Vec<Word<'_>>| words.iter_mut().fold(0.0, |sum, word| sum + word.exactly(doc));
+    groups.iter_mut().map(of_group).fold(0.0, |sum, of_group| sum + of_group)
 }
 
 /// Chooses the group that proposes documents: the one with the fewest documents that may reach the threshold
@@ -240,20 +196,6 @@ fn driver(
     }
 }
 
-/// Restores the postings of a match in a group, from `matches` if the group is a single list.
-fn recall(group: &mut [Word<'_>], doc: u32, place: Option<usize>, matches: &Matches) {
-    match (group, place) {
-        ([word], Some(place)) if word.is_single() => {
-            word.lists[0].found = matches.spots[word.number][place];
-        }
-        (group, _) => {
-            for list in group.iter_mut().flat_map(|word| &mut word.lists) {
-                list.find_anywhere(doc);
-            }
-        }
-    }
-}
-
 /// Returns whether a scan of the postings of a group in the window is cheaper than lookups of the matches.
 fn are_many(matches: &Matches, documents: u64, span: Span, doc_count: u32) -> bool {
     let wide = span.end - span.start;
@@ -265,7 +207,7 @@ fn are_many(matches: &Matches, documents: u64, span: Span, doc_count: u32) -> bo
 fn refuse(span: Span, collector: &mut Collector<'_, '_>, work: &mut Workspace) {
     let Workspace { matches: Matches { docs, left, .. }, scratch, .. } = work;
     collector.refusals.asked += left.len();
-    for list in &mut collector.unwanted {
+    for list in collector.unwanted.iter_mut() {
         list.go_to(span.start);
         let (mut from, mut kept) = (0, 0);
         while let Some(run) = list.run(&left[from..], |at| docs[at as usize]) {
@@ -360,7 +302,7 @@ fn propose_unrefused(
             words.iter_mut().zip(&mut *theirs).for_each(|(word, theirs)| *word &= take(theirs));
         }
     }
-    for list in &mut collector.unwanted {
+    for list in collector.unwanted.iter_mut() {
         list.go_to(start);
         list.lay_out_over(start, end, words, theirs);
     }
@@ -492,39 +434,4 @@ fn look_up_each(group: &mut [Word<'_>], least: Option<f32>, work: &mut Workspace
         }
         is_there && *score >= least
     });
-}
-
-/// Judges a match. `place` is its place among the matches, if its postings were kept. `is_known` says that it
-/// contains all phrases.
-fn settle(
-    groups: &mut [Vec<Word<'_>>],
-    (doc, place): (u32, Option<usize>),
-    is_known: bool,
-    collector: &mut Collector<'_, '_>,
-    work: &mut Workspace,
-) {
-    let shape = collector.shape;
-    if collector.plan.is_some() {
-        return collector.collect(doc, || 0.0);
-    }
-    for group in &mut *groups {
-        recall(group, doc, place, &work.matches);
-    }
-    for list in groups.iter_mut().flatten().flat_map(|word| &mut word.lists) {
-        list.complete_found();
-    }
-    if is_known || phrase::hold(groups, shape, &mut work.starts) {
-        collector.collect(doc, || exactly(groups, shape, doc));
-    }
-}
-
-/// The exact text score of a document whose postings were found: the sum over units, groups and words, in the
-/// order of the query.
-fn exactly(groups: &mut [Vec<Word<'_>>], shape: &Shape<'_>, doc: u32) -> f64 {
-    let of_group = |words: &mut Vec<Word<'_>>| {
-        words.iter_mut().fold(0.0, |sum, word| sum + word.exactly_found(doc))
-    };
-    shape.units.iter().fold(0.0, |sum, unit| {
-        sum + groups[unit.clone()].iter_mut().map(of_group).fold(0.0, |sum, score| sum + score)
-    })
 }

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use codes::{bit_set, lanes};
 use index::{
-    BLOCK, Bounds, Champion, Champions, DecodedBlock, DocId, DocSet, Field, InvertedList, Lengths,
-    Maximum, Occurrences, Segment,
+    BLOCK, Bounds, Champion, Champions, DocId, DocSet, Field, InvertedList, Lengths, Maximum,
+    Segment,
 };
 
 use super::block_reader::{BlockBuffer, BlockReader, find, read_tf_minus_one};
@@ -41,10 +41,6 @@ pub(super) struct List<'a> {
     hint: usize,
     /// The block for lookups outside the decoded window.
     held: BlockReader<'a>,
-    /// The posting of the current document.
-    pub(super) found: Posting,
-    /// Created on first use.
-    occurrences: Option<Box<Occurrences<'a>>>,
 }
 
 /// Successive documents that fall into one block.
@@ -87,45 +83,6 @@ impl Part<'_> {
     }
 }
 
-/// A posting: the place of a document in a list and its term frequency. A frequency of 0 means absent or not read
-/// yet.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Posting {
-    pub(super) frequency: u32,
-    /// Place among all documents of the list.
-    at: Option<u32>,
-}
-
-impl Posting {
-    /// The posting of a document that is missing from the list.
-    pub(super) const NOWHERE: Posting = Posting { frequency: 0, at: None };
-
-    /// The posting at a place among all documents of the list.
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "a list has fewer than 2^32 documents")]
-    pub(super) fn at(place: usize, frequency: u32) -> Posting {
-        Posting { frequency, at: Some(place as u32) }
-    }
-
-    /// Returns the posting without its frequency.
-    #[inline]
-    pub(super) fn uncounted(self) -> Posting {
-        Posting { frequency: 0, ..self }
-    }
-
-    /// The block of the posting.
-    #[inline]
-    pub(super) fn block(self) -> Option<usize> {
-        self.at.map(|at| at as usize / BLOCK)
-    }
-
-    /// The place in that block.
-    #[inline]
-    pub(super) fn place(self) -> usize {
-        self.at.map_or(0, |at| at as usize % BLOCK)
-    }
-}
-
 impl<'a> List<'a> {
     pub(super) fn new(
         list: InvertedList<'a>,
@@ -150,21 +107,12 @@ impl<'a> List<'a> {
             window: None,
             hint: 0,
             held: BlockReader::new(room),
-            found: Posting::NOWHERE,
-            occurrences: None,
         }
     }
 
     #[inline]
     pub(super) fn doc_frequency(&self) -> u32 {
         self.inverted.doc_frequency()
-    }
-
-    /// The mean term frequency in documents of the list, in sixteenths. Whole numbers would seldom differ.
-    pub(super) fn frequency_sixteenths(&self) -> u32 {
-        let frequency = u64::from(self.doc_frequency().max(1));
-        let mean = self.inverted.total_frequency().saturating_mul(16) / frequency;
-        u32::try_from(mean).unwrap_or(u32::MAX)
     }
 
     pub(super) fn bounds(&self) -> &Bounds<'a> {
@@ -333,12 +281,12 @@ impl<'a> List<'a> {
         }
     }
 
-    /// The posting at a place of the window.
+    /// The term frequency at a place of the window.
     #[inline]
-    pub(super) fn spot_at(&mut self, place: usize) -> Posting {
+    pub(super) fn frequency_at(&mut self, place: usize) -> u32 {
         let at = self.window.as_ref().map_or(0, |window| window.start) + place;
         self.fill_more(at / BLOCK);
-        Posting::at(self.blocks.start * BLOCK + at, self.tf_minus_one[at].saturating_add(1))
+        self.tf_minus_one[at].saturating_add(1)
     }
 
     /// Decodes any block: documents and term frequencies minus 1.
@@ -549,30 +497,6 @@ impl<'a> List<'a> {
         self.tf_minus_one[self.hint].saturating_add(1)
     }
 
-    /// Finds the posting of a document without its frequency, in the window if that is decoded.
-    pub(super) fn find_anywhere(&mut self, doc: u32) {
-        if self.window.is_none() {
-            self.find(doc);
-            return;
-        }
-        self.found = if self.contains(doc) {
-            Posting::at(self.blocks.start * BLOCK + self.hint, 0)
-        } else {
-            Posting::NOWHERE
-        };
-    }
-
-    /// Returns whether the list contains `doc`, and keeps the posting without its frequency. Lookups ascend.
-    #[inline]
-    pub(super) fn find(&mut self, doc: u32) -> bool {
-        let block = self.near.seek(doc);
-        self.hold_alone(block);
-        let is_there = self.held.find(doc);
-        self.found =
-            if is_there { Posting::at(block * BLOCK + self.held.at, 0) } else { Posting::NOWHERE };
-        is_there
-    }
-
     /// Returns whether the list contains `doc`. Calls may come in any order.
     pub(super) fn has(&mut self, doc: u32) -> bool {
         let block = self.held.block;
@@ -594,117 +518,23 @@ impl<'a> List<'a> {
         self.look_up(doc).max(1)
     }
 
-    /// The term frequency of `doc`, or 0. Keeps the posting. Lookups ascend.
+    /// The term frequency of `doc`, or 0. Lookups ascend.
     #[inline]
     pub(super) fn look_up(&mut self, doc: u32) -> u32 {
-        if self.find(doc) {
-            self.held.fill_more(&self.inverted);
-            let tf_minus_one = self.held.tf_minus_one().get(self.held.at).copied().unwrap_or(0);
-            self.found.frequency = tf_minus_one.saturating_add(1);
+        let block = self.near.seek(doc);
+        self.hold_alone(block);
+        if !self.held.find(doc) {
+            return 0;
         }
-        self.found.frequency
-    }
-
-    /// Reads the term frequency of the current posting if it is missing.
-    #[inline]
-    pub(super) fn complete_found(&mut self) {
-        if let Posting { frequency: 0, at: Some(at) } = self.found {
-            let place = at as usize % BLOCK;
-            let tf_minus_one =
-                self.decoded(at as usize / BLOCK).tf_minus_one.get(place).copied().unwrap_or(0);
-            self.found.frequency = tf_minus_one.saturating_add(1);
-        }
+        self.held.fill_more(&self.inverted);
+        self.held
+            .tf_minus_one()
+            .get(self.held.at)
+            .map_or(1, |tf_minus_one| tf_minus_one.saturating_add(1))
     }
 
     pub(super) fn first_block(&self) -> usize {
         self.bounds.block()
-    }
-
-    /// Appends the possible starts of a phrase to `starts`, for ascending postings of the list. The term is at
-    /// offset `shift` in the phrase. Appends to `ends` the length of `starts` after each document.
-    pub(super) fn add_starts(
-        &mut self,
-        spots: impl Iterator<Item = Posting>,
-        shift: u32,
-        starts: &mut Vec<u32>,
-        ends: &mut Vec<usize>,
-    ) {
-        self.each_spot(spots, |occurrences, found| {
-            if let Some((decoded, place)) = found {
-                occurrences.append_shifted(decoded, place, shift, starts);
-            }
-            ends.push(starts.len());
-        });
-    }
-
-    /// Keeps the starts that have the term at offset `shift`. The documents must be those of [`List::add_starts`].
-    pub(super) fn keep_starts(
-        &mut self,
-        spots: impl Iterator<Item = Posting>,
-        shift: u32,
-        starts: &mut Vec<u32>,
-        ends: &mut [usize],
-    ) {
-        let (mut from, mut kept) = (0, 0);
-        let mut ends = ends.iter_mut();
-        self.each_spot(spots, |occurrences, found| {
-            let Some(end) = ends.next() else { return };
-            let own = &mut starts[from..*end];
-            let count = match found {
-                Some((decoded, place)) if !own.is_empty() => {
-                    occurrences.keep_shifted(decoded, place, shift, own)
-                }
-                _ => 0,
-            };
-            starts.copy_within(from..from + count, kept);
-            kept += count;
-            from = std::mem::replace(end, kept);
-        });
-        starts.truncate(kept);
-    }
-
-    /// Visits ascending postings, each with its decoded block and its place there.
-    #[inline]
-    fn each_spot(
-        &mut self,
-        spots: impl Iterator<Item = Posting>,
-        mut visit: impl FnMut(&mut Occurrences<'a>, Option<(DecodedBlock<'_>, usize)>),
-    ) {
-        let list = self.inverted;
-        let mut occurrences =
-            self.occurrences.take().unwrap_or_else(|| Box::new(Occurrences::new(list)));
-        let mut spots = spots.peekable();
-        while let Some(&spot) = spots.peek() {
-            let Some(block) = spot.block() else {
-                spots.next();
-                visit(&mut occurrences, None);
-                continue;
-            };
-            let decoded = self.decoded(block);
-            while let Some(spot) = spots.next_if(|spot| spot.block() == Some(block)) {
-                let place = spot.place();
-                visit(&mut occurrences, Some((decoded, place)));
-            }
-        }
-        self.occurrences = Some(occurrences);
-    }
-
-    fn decoded(&mut self, block: usize) -> DecodedBlock<'_> {
-        let held = block.checked_sub(self.blocks.start).filter(|_| self.blocks.contains(&block));
-        if let Some(number) = held {
-            self.fill_more(number);
-            let part = number * BLOCK..self.docs.len().min((number + 1) * BLOCK);
-            DecodedBlock {
-                block,
-                docs: &self.docs[part.clone()],
-                tf_minus_one: &self.tf_minus_one[part],
-            }
-        } else {
-            self.hold_alone(block);
-            self.held.fill_docs(&self.inverted);
-            self.held.fill_more(&self.inverted);
-            DecodedBlock { block, docs: self.held.docs(), tf_minus_one: self.held.tf_minus_one() }
-        }
     }
 
     /// The scaled occurrences in `doc`, in single precision.

@@ -1,9 +1,8 @@
 //! Top-k evaluation with dynamic pruning: documents that cannot be among the top k are skipped.
 //!
-//! The block maxima of a list bound the score of its term. A query of one list is answered from its champions, or
-//! from the blocks that may contain a top document (`single.rs`). Other queries are evaluated in windows of
-//! documents. A window is skipped, without decoding, if the sum of its bounds is below the threshold: the k-th
-//! best score so far. The method depends on the query:
+//! The block maxima of a list bound the score of its term. A query of one list may be answered from its champions
+//! (`champions.rs`). Other queries are evaluated in windows of documents. A window is skipped, without decoding, if
+//! the sum of its bounds is below the threshold: the k-th best score so far. The method depends on the query:
 //!
 //! - Disjunction of a few words of one list each (`cascade.rs`): `MaxScore`, term at a time. The blocks of one
 //!   list after the other are the windows, until the remaining lists are not essential.
@@ -12,14 +11,16 @@
 //! - Conjunction of words with tables (`impact_sum.rs`, `impact_tables.rs`): bounds are added up for all documents.
 //! - Other conjunctions (`intersection.rs`): one group of words proposes documents, and the others are probed for
 //!   those that may reach the threshold. Words of one list each are probed a block at a time (`conjunction.rs`).
-//!   Positions are read last (`phrase.rs`).
-//! - Any other query (`nested.rs`): the documents of each part are combined from those of its words.
+//!
+//! The same lists then count the matches, without scores (`count.rs`). Phrases, windows and other nestings are not
+//! evaluated here but by a walk of cursors (`prepared.rs`): it counts every match anyway, so pruning would only add
+//! to its time.
 //!
 //! A quick lower bound of the k-th best score (`floor.rs`) is the first threshold.
 //!
 //! Pruning uses single precision, and its bounds have a margin for rounding. Documents that may reach the
-//! threshold are scored exactly: from the words, or by [`Tree`] if the plan has more than words and phrases. The
-//! threshold is lowered by the greatest possible proximity score.
+//! threshold are scored exactly: from the words, or by [`Tree`] if proximity counts. The threshold is lowered by
+//! the greatest possible proximity score.
 //!
 //! Elsewhere: scores (`bm25.rs`).
 //!
@@ -33,6 +34,7 @@ mod block_candidates;
 mod block_reader;
 mod candidates;
 mod cascade;
+mod champions;
 mod conjunction;
 mod count;
 mod floor;
@@ -40,11 +42,8 @@ mod impact_sum;
 mod impact_tables;
 mod intersection;
 mod list;
-mod nested;
-mod phrase;
 mod scale;
 mod shape;
-mod single;
 mod static_scores;
 mod union;
 mod window;
@@ -70,7 +69,7 @@ use candidates::Span;
 use impact_tables::{ImpactTable, Key, is_frequent};
 use intersection::{Order, Refusals};
 use list::List;
-use shape::Forms;
+use shape::Wanted;
 use window::{NOTHING, Window};
 use windows::Windows;
 use word::Word;
@@ -102,18 +101,45 @@ pub(crate) struct Task<'a> {
 /// A conjunction of groups; each group is a disjunction of words.
 type Groups<'a> = Vec<Vec<Word<'a>>>;
 
-/// The lists of one segment: those of all words of a shape in their order, then those of the excluded words.
+/// The lists of one segment: those of all words of a shape in their order.
 type Lists<'a> = Vec<Option<InvertedList<'a>>>;
 
+/// The words of a query in one segment.
+struct Opened<'a> {
+    number: usize,
+    segment: &'a Segment,
+    deleted: Deleted<'a>,
+    groups: Groups<'a>,
+    /// Lists of excluded words.
+    unwanted: Vec<List<'a>>,
+}
+
 impl<'a> Task<'a> {
+    /// Offers every document to `best`, if given, that may be among the top k. Returns the number of matches if
+    /// `is_counted`, and 0 otherwise.
+    pub(crate) fn run(&self, best: Option<&mut TopK>, is_counted: bool) -> Result<u64, QueryError> {
+        let lists = self.lists()?;
+        let containing = self.containing(&lists);
+        self.workspaces.with(|work, rooms| {
+            let mut opened = self.open(lists, &containing, rooms)?;
+            self.look_for_tables(&mut opened, best.is_some());
+            // The hits come first: a stopped search should return some, even without their number.
+            if let Some(best) = best {
+                self.evaluate(&mut opened, best, work)?;
+            }
+            let mut total = 0;
+            for one in opened.iter_mut().take_while(|_| is_counted && !self.stop.is_set()) {
+                total += self.count(one, work);
+            }
+            Ok(total)
+        })
+    }
+
     /// Reads the lists of each segment. Some are missing after a stop.
     fn lists(&self) -> Result<Vec<Lists<'a>>, QueryError> {
-        let words = self.shape.groups.len() + self.shape.unwanted.len();
-        let mut asked: Vec<(Field, &str)> = Vec::with_capacity(words);
-        for word in self.shape.groups.iter().flatten().chain(&self.shape.unwanted) {
-            for term in word.forms.terms() {
-                asked.extend(word.fields.iter().map(|&field| (field, term)));
-            }
+        let mut asked: Vec<(Field, &str)> = Vec::new();
+        for word in self.shape.words() {
+            asked.extend(word.fields.iter().map(|&field| (field, word.term)));
         }
         let mut lists = Vec::with_capacity(self.index.segments().len());
         for segment in self.index.segments() {
@@ -133,205 +159,159 @@ impl<'a> Task<'a> {
         let mut at = 0;
         for wanted in self.shape.groups.iter().flatten() {
             let mut counts = Containing::default();
-            for _ in wanted.forms.terms() {
-                for &field in wanted.fields {
-                    let found = lists.iter().filter_map(|lists| lists[at].as_ref());
-                    let found: u64 = found.map(|list| u64::from(list.doc_frequency())).sum();
-                    let sum = &mut counts[field as usize];
-                    *sum = sum.saturating_add(found).min(self.index.doc_count());
-                    at += 1;
-                }
+            for &field in wanted.fields {
+                let found = lists.iter().filter_map(|lists| lists[at].as_ref());
+                counts[field as usize] = found.map(|list| u64::from(list.doc_frequency())).sum();
+                at += 1;
             }
             containing.push(counts);
         }
         containing
     }
 
-    /// Counts the documents that match a plan of words alone.
-    pub(crate) fn count(&self) -> Result<u64, QueryError> {
-        let lists = self.lists()?;
-        let mut total = 0;
+    /// Opens the segments that contain a word of each group.
+    fn open<'r>(
+        &self,
+        lists: Vec<Lists<'r>>,
+        containing: &[Containing],
+        rooms: &'r mut BlockBuffers,
+    ) -> Result<Vec<Opened<'r>>, QueryError>
+    where
+        'a: 'r,
+    {
+        let mut rooms = rooms.take(lists.iter().map(Vec::len).sum());
+        let mut opened = Vec::with_capacity(lists.len());
         for (number, (segment, lists)) in self.index.segments().iter().zip(lists).enumerate() {
-            if self.stop.is_set() {
-                break;
-            }
-            let deleted = segment.deleted()?;
-            let is_whole = segment.deleted_count() == 0;
-            let deleted = (!is_whole).then_some(deleted);
-            total += self.workspaces.with(|work, rooms| {
-                let Some((mut groups, _)) = self.groups(segment, lists, None, rooms) else {
-                    return 0;
-                };
-                if is_whole && self.is_of_words() {
-                    self.tables_of_words(number, &mut groups, |key, _| self.tables.made(key));
-                    if impact_sum::is_known(&groups) {
-                        return impact_sum::count(&groups);
-                    }
-                }
-                count::count(&mut groups, segment.doc_count(), deleted, work, self.stop)
-            });
-        }
-        Ok(total)
-    }
-
-    /// Offers every document to `best` that may be among the top k.
-    pub(crate) fn evaluate(&self, best: &mut TopK) -> Result<(), QueryError> {
-        let lists = self.lists()?;
-        let containing = self.containing(&lists);
-        let segments = self.index.segments();
-        // Needed only if words alone do not decide.
-        let scorers = if self.shape.is_partial || self.shape.is_close {
-            Some(Scorers::gather(self.plan, self.index, self.statistics, self.stop)?)
-        } else {
-            None
-        };
-        let added = scorers.as_ref().map_or(0.0, |scorers| proximity::most(self.plan, scorers));
-        let mut has_made = false;
-        for (number, (segment, lists)) in segments.iter().zip(lists).enumerate() {
-            let deleted = segment.deleted()?;
-            if let Some((_, words)) = self.shape.phrases.first()
-                && !segment.has_positions()
-            {
-                return Err(QueryError::NoPositions { what: words.what.clone() });
-            }
-            if self.shape.nested.is_some()
-                && !segment.has_positions()
-                && let Some(scorers) = &scorers
-            {
-                // The error names the part that needs positions.
-                Tree::build(self.plan, segment, scorers)?;
-            }
-            if self.stop.is_set() {
-                break;
-            }
-            let error = self.workspaces.with(|work, rooms| {
-                let found = self.groups(segment, lists, Some(&containing), rooms);
-                let (mut groups, unwanted) = found?;
-                if scorers.is_none() {
-                    self.look_for_tables(number, segment.doc_count(), &mut groups, &mut has_made);
-                }
-                let mut collector = Collector {
-                    number,
-                    doc_count: segment.doc_count(),
-                    deleted,
-                    statics: &self.statics[number],
-                    shape: self.shape,
-                    best,
-                    plan: scorers.as_ref().map(|scorers| (self.plan, segment, scorers)),
-                    unwanted,
-                    refusals: Refusals::default(),
-                    is_refused: false,
-                    tree: None,
-                    error: None,
-                    floor: 0.0,
-                    is_partial: self.shape.is_partial
-                        || !self.shape.phrases.is_empty()
-                        || segment.deleted_count() > 0
-                        || !self.statistics.is_gradual(),
-                    added,
-                    least: 0.0,
-                    stop: self.stop,
-                };
-                collector.evaluate(&mut groups, work);
-                collector.error
-            });
-            if let Some(error) = error {
-                return Err(error);
-            }
-        }
-        Ok(())
-    }
-
-    /// Sets the table of each word, as returned by `of`. The query must be a conjunction of words.
-    fn tables_of_words<'r>(
-        &'r self,
-        segment: usize,
-        groups: &mut Groups<'r>,
-        mut of: impl FnMut(&Key<'_>, &mut Word<'r>) -> Option<&'r ImpactTable>,
-    ) {
-        let mut known: Vec<(Key<'_>, Option<&ImpactTable>)> = Vec::with_capacity(groups.len());
-        for (word, wanted) in groups.iter_mut().flatten().zip(self.shape.groups.iter().flatten()) {
-            let Forms::One(term) = wanted.forms else { continue };
-            let (fields, is_scored) = (wanted.fields, wanted.is_scored);
-            let key = Key { segment, fields, term, is_scored };
-            // A repeated word is looked up once.
-            word.table = match known.iter().find(|(other, _)| *other == key) {
-                Some(&(_, table)) => table,
-                None => of(&key, word),
+            let mut lists = lists.into_iter();
+            let Some(groups) = self.groups(segment, &mut lists, containing, &mut rooms) else {
+                continue;
             };
-            known.push((key, word.table));
+            let fields = self.shape.unwanted.iter().flat_map(|word| word.fields);
+            let found = fields.zip(lists).zip(rooms.by_ref());
+            let unwanted = found.filter_map(|((&field, list), room)| {
+                Some(List::new(list?, field, segment, self.statistics.scale(field), room))
+            });
+            let (deleted, unwanted) = (segment.deleted()?, unwanted.collect());
+            opened.push(Opened { number, segment, deleted, groups, unwanted });
         }
+        Ok(opened)
     }
 
-    /// Returns whether the query is a conjunction of words, so that tables are enough to match it.
-    fn is_of_words(&self) -> bool {
-        let Shape { groups: wanted, nested, phrases, .. } = self.shape;
-        let are_words = wanted.iter().all(|group| group.len() == 1);
-        let are_few = (2..=TABLES_MAX).contains(&wanted.len());
-        are_few && are_words && nested.is_none() && phrases.is_empty()
-    }
-
-    /// Sets the tables of the words of a conjunction. If the tables are not added up, every word must have one
-    /// list, because a table has no places in a list.
-    fn look_for_tables<'r>(
-        &'r self,
-        segment: usize,
-        doc_count: u32,
-        groups: &mut Groups<'r>,
-        has_made: &mut bool,
-    ) {
-        let are_lists = groups.iter().flatten().all(Word::is_single);
-        let are_frequent = || groups.iter().flatten().all(|word| is_frequent(word, doc_count));
-        if !self.is_of_words() || !(are_lists || are_frequent()) {
-            return;
-        }
-        self.tables_of_words(segment, groups, |key, word| {
-            self.tables.of(key, word, doc_count, has_made)
-        });
-        if !are_lists && !impact_sum::pays(groups, doc_count) {
-            groups.iter_mut().flatten().for_each(|word| word.table = None);
-        }
-    }
-
-    /// Opens the words of each group that the segment contains, and the lists of the excluded words. Words get
-    /// scorers if `containing` is given. Returns `None` if a group has no words here.
+    /// Opens the words of each group that the segment contains. Returns `None` if a group has no words here.
     fn groups<'r>(
         &self,
         segment: &'r Segment,
-        lists: Lists<'r>,
-        containing: Option<&[Containing]>,
-        rooms: &'r mut BlockBuffers,
-    ) -> Option<(Groups<'r>, Vec<List<'r>>)> {
-        let mut rooms = rooms.take(lists.len());
-        let mut lists = lists.into_iter();
-        let mut containing = containing.unwrap_or_default().iter();
+        mut lists: impl Iterator<Item = Option<InvertedList<'r>>>,
+        containing: &[Containing],
+        mut rooms: impl Iterator<Item = &'r mut BlockBuffer>,
+    ) -> Option<Groups<'r>> {
+        let mut containing = containing.iter();
         let mut groups = Vec::with_capacity(self.shape.groups.len());
         let mut number = 0;
         for group in &self.shape.groups {
             let mut words = Vec::with_capacity(group.len());
-            for wanted in group {
-                let containing = containing.next();
-                let scorer = containing.map(|count| self.statistics.scorer(wanted.fields, count));
-                let fields = wanted.forms.terms().flat_map(|_| wanted.fields.iter().copied());
-                let lists = fields.zip(lists.by_ref());
-                let lists = lists.zip(rooms.by_ref());
-                if let Some(mut word) = Word::new(wanted, segment, self.statistics, scorer, lists) {
+            for (wanted, containing) in group.iter().zip(containing.by_ref()) {
+                let lists = wanted.fields.iter().copied().zip(lists.by_ref()).zip(rooms.by_ref());
+                let scorer = self.statistics.scorer(wanted.fields, containing);
+                let exact = wanted.is_scored.then_some(scorer);
+                if let Some(mut word) = Word::new(segment, self.statistics, exact, lists) {
                     word.number = number;
                     number += word.lists.len();
                     words.push(word);
                 }
             }
-            if words.is_empty() && self.shape.nested.is_none() {
+            if words.is_empty() {
                 return None;
             }
             groups.push(words);
         }
-        let fields = self.shape.unwanted.iter().flat_map(|word| word.fields);
-        let open =
-            |((&field, list), room): ((&Field, Option<InvertedList<'r>>), &'r mut BlockBuffer)| {
-                Some(List::new(list?, field, segment, self.statistics.scale(field), room))
+        Some(groups)
+    }
+
+    /// Counts the matches of a segment.
+    fn count(&self, opened: &mut Opened<'_>, work: &mut Workspace) -> u64 {
+        let Opened { segment, deleted, groups, unwanted, .. } = opened;
+        let is_whole = segment.deleted_count() == 0;
+        if is_whole && unwanted.is_empty() && impact_sum::is_known(groups) {
+            return impact_sum::count(groups);
+        }
+        let lists = groups.iter_mut().flatten().flat_map(|word| &mut word.lists);
+        lists.chain(&mut *unwanted).for_each(|list| list.go_to(0));
+        let documents = (segment.doc_count(), (!is_whole).then_some(*deleted));
+        count::count(groups, unwanted, documents, work, self.stop)
+    }
+
+    /// Offers every document to `best` that may be among the top k.
+    fn evaluate<'r>(
+        &self,
+        opened: &mut [Opened<'r>],
+        best: &mut TopK,
+        work: &mut Workspace,
+    ) -> Result<(), QueryError>
+    where
+        'a: 'r,
+    {
+        let (plan, index) = (self.plan, self.index);
+        let scorers = self
+            .shape
+            .is_close
+            .then(|| Scorers::gather(plan, index, self.statistics, self.stop))
+            .transpose()?;
+        let added = scorers.as_ref().map_or(0.0, |scorers| proximity::most(plan, scorers));
+        for one in opened.iter_mut().take_while(|_| !self.stop.is_set()) {
+            let tree = scorers.as_ref().map(|scorers| Tree::build(plan, one.segment, scorers));
+            let mut collector = Collector {
+                number: one.number,
+                doc_count: one.segment.doc_count(),
+                deleted: one.deleted,
+                statics: &self.statics[one.number],
+                best,
+                tree: tree.transpose()?,
+                unwanted: &mut one.unwanted,
+                refusals: Refusals::default(),
+                is_refused: false,
+                floor: 0.0,
+                is_partial: one.segment.deleted_count() > 0 || !self.statistics.is_gradual(),
+                added,
+                least: 0.0,
+                stop: self.stop,
             };
-        Some((groups, fields.zip(lists).zip(rooms).filter_map(open).collect()))
+            collector.evaluate(&mut one.groups, work);
+        }
+        Ok(())
+    }
+
+    /// Sets the tables of the words of a conjunction. A query for the best documents is a use of a table, and may
+    /// build one. A count or proximity only takes existing tables.
+    fn look_for_tables<'r>(&'r self, opened: &mut [Opened<'r>], is_ranked: bool) {
+        let groups = &self.shape.groups;
+        let are_words = groups.iter().all(|group| group.len() == 1);
+        if !are_words || !(2..=TABLES_MAX).contains(&groups.len()) {
+            return;
+        }
+        let mut has_made = false;
+        for Opened { number, segment, groups, .. } in opened {
+            let doc_count = segment.doc_count();
+            let are_lists = groups.iter().flatten().all(Word::is_single);
+            let mut all = groups.iter().flatten();
+            if !are_lists && !all.all(|word| is_frequent(word, doc_count)) {
+                continue;
+            }
+            let mut known: Vec<(Key<'_>, Option<&ImpactTable>)> = Vec::with_capacity(groups.len());
+            for (word, wanted) in groups.iter_mut().flatten().zip(self.shape.words()) {
+                let &Wanted { fields, term, is_scored } = wanted;
+                let key = Key { segment: *number, fields, term, is_scored };
+                // A repeated word is looked up once.
+                word.table = match known.iter().find(|(other, _)| *other == key) {
+                    Some(&(_, table)) => table,
+                    None if is_ranked && !self.shape.is_close => {
+                        self.tables.of(&key, word, doc_count, &mut has_made)
+                    }
+                    None => self.tables.made(&key),
+                };
+                known.push((key, word.table));
+            }
+        }
     }
 }
 
@@ -361,18 +341,14 @@ struct Collector<'a, 'b> {
     doc_count: u32,
     deleted: Deleted<'a>,
     statics: &'a StaticScores,
-    shape: &'a Shape<'a>,
     best: &'b mut TopK,
-    /// The plan, if words alone do not decide.
-    plan: Option<(&'a Plan, &'a Segment, &'a Scorers<'a>)>,
+    /// Scores documents if proximity counts.
+    tree: Option<Tree<'a>>,
     /// Lists of excluded words.
-    unwanted: Vec<List<'a>>,
+    unwanted: &'b mut [List<'a>],
     refusals: Refusals,
     /// Whether documents with excluded words are dropped before they are judged.
     is_refused: bool,
-    /// Created on first use.
-    tree: Option<Tree<'a>>,
-    error: Option<QueryError>,
     /// A lower bound of the k-th best score.
     floor: f32,
     /// Whether a document with all words may still fail to match, or score less than the sum in single precision.
@@ -384,66 +360,59 @@ struct Collector<'a, 'b> {
     stop: &'a Stop,
 }
 
-impl<'a> Collector<'a, '_> {
+impl Collector<'_, '_> {
     fn evaluate(&mut self, groups: &mut Groups<'_>, work: &mut Workspace) {
         let mut windows = std::mem::take(&mut work.windows);
-        self.evaluate_in(groups, &mut windows, work);
+        match &mut groups[..] {
+            [words] => self.evaluate_any(words, &mut windows, work),
+            groups => self.evaluate_all(groups, &mut windows, work),
+        }
         work.windows = windows;
     }
 
-    fn evaluate_in(
+    /// Evaluates a conjunction.
+    fn evaluate_all(
         &mut self,
-        groups: &mut Groups<'_>,
+        groups: &mut [Vec<Word<'_>>],
         windows: &mut Windows,
         work: &mut Workspace,
     ) {
-        if let Some(need) = &self.shape.nested {
-            self.raise_threshold();
-            self.make_windows(windows, groups, None);
-            self.each_window(windows, groups, |collector, groups, span| {
-                nested::evaluate(groups, need, span, collector, work);
-            });
-            return;
+        self.raise_threshold();
+        if self.tree.is_none() && impact_sum::pays(groups, self.doc_count) {
+            self.is_refused = self.unwanted.is_empty();
+            return impact_sum::evaluate(groups, self, work);
         }
-        self.is_refused = groups.len() > 1 || self.unwanted.is_empty();
-        if groups.len() > 1 {
-            self.raise_threshold();
-            if impact_sum::pays(groups, self.doc_count) {
-                debug_assert!(self.plan.is_none(), "words alone decide");
-                self.is_refused = self.unwanted.is_empty();
-                return impact_sum::evaluate(groups, self, work);
-            }
-            let order = Order::new(groups);
-            self.make_windows(windows, groups, order.driver());
-            self.each_window(windows, groups, |collector, groups, span| {
-                intersection::evaluate(groups, &order, span, collector, work);
-            });
+        self.is_refused = true;
+        let order = Order::new(groups);
+        self.make_windows(windows, groups, order.driver());
+        self.each_window(windows, groups, |collector, groups, span| {
+            intersection::evaluate(groups, &order, span, collector, work);
+        });
+    }
+
+    /// Evaluates a disjunction.
+    fn evaluate_any(
+        &mut self,
+        words: &mut Vec<Word<'_>>,
+        windows: &mut Windows,
+        work: &mut Workspace,
+    ) {
+        self.is_refused = self.unwanted.is_empty();
+        let are_lists = words.iter().all(Word::is_single);
+        if are_lists && words.len() == 1 && champions::collect(&words[0], self) {
             return;
-        }
-        let Some(words) = groups.first_mut() else { return };
-        let k = self.best.size();
-        if let [only] = &mut words[..]
-            && only.is_single()
-        {
-            if single::judge_champions(only, self) {
-                return;
-            }
-            self.floor = if self.is_sure() { only.surely_reached_by(k) } else { 0.0 };
-            self.raise_threshold();
-            return single::evaluate(only, self, self.plan.is_some(), work);
         }
         if self.is_sure() {
-            self.floor = floor(words, k, work);
+            self.floor = floor(words, self.best.size(), work);
         }
         self.raise_threshold();
-        let are_lists = words.iter().all(Word::is_single);
-        if self.plan.is_none() && are_lists && words.len() <= cascade::WORDS_MAX {
+        if self.tree.is_none() && are_lists && words.len() <= cascade::WORDS_MAX {
             return cascade::evaluate(words, windows, self, work);
         }
-        *groups = words.drain(..).map(|word| vec![word]).collect();
-        self.make_windows(windows, groups, None);
-        self.each_window(windows, groups, |collector, words, span| {
-            union::evaluate(words, span, collector, work);
+        let group = std::slice::from_mut(words);
+        self.make_windows(windows, group, None);
+        self.each_window(windows, group, |collector, group, span| {
+            union::evaluate(&mut group[0], span, collector, work);
         });
     }
 
@@ -478,7 +447,7 @@ impl<'a> Collector<'a, '_> {
         groups: &mut [Vec<Word<'w>>],
         mut evaluate: impl FnMut(&mut Self, &mut [Vec<Word<'w>>], Span),
     ) {
-        if self.plan.is_none() {
+        if self.tree.is_none() {
             windows.sort();
         }
         let stop = self.stop;
@@ -515,19 +484,25 @@ impl<'a> Collector<'a, '_> {
         }
     }
 
-    /// Keeps a document if it is among the top k. `score` computes its text score if words alone decide. If the
-    /// plan needs a tree, documents must ascend.
+    /// Keeps a document if it is among the top k. `score` computes its text score, unless proximity counts; then
+    /// documents must ascend.
     #[inline]
     fn collect(&mut self, doc: u32, score: impl FnOnce() -> f64) {
         let doc = DocId(doc);
         if self.deleted.contains(doc) {
             return;
         }
-        let score = match self.plan {
-            None => Some(score()),
-            Some((plan, segment, scorers)) => self.score_of_tree(plan, segment, scorers, doc),
+        let score = match &mut self.tree {
+            None => score(),
+            Some(tree) => {
+                let score = if tree.skip_to(doc) == doc { tree.score() } else { return };
+                // After a stop, the tree may have missed words of the document.
+                if self.stop.is_set() {
+                    return;
+                }
+                score
+            }
         };
-        let Some(score) = score else { return };
         let hit = Hit { segment: self.number, doc, score: score + self.statics.of(doc) };
         let is_unwanted = |list: &mut List<'_>| list.has(doc.0);
         if self.best.admits(&hit) && (self.is_refused || !self.unwanted.iter_mut().any(is_unwanted))
@@ -535,40 +510,6 @@ impl<'a> Collector<'a, '_> {
             self.best.offer(hit);
             self.raise_threshold();
         }
-    }
-
-    /// Judges a document that contains all words of a query of words alone. `score` gives the score of each word.
-    /// The sum has the same order as elsewhere: over the words of a unit, then over units.
-    #[inline]
-    fn collect_words(&mut self, doc: u32, mut score: impl FnMut(usize) -> f64) {
-        let shape = self.shape;
-        self.collect(doc, || {
-            let of_units = shape
-                .units
-                .iter()
-                .map(|unit| unit.clone().map(&mut score).fold(0.0, |sum, score| sum + score));
-            of_units.fold(0.0, |sum, of_unit| sum + of_unit)
-        });
-    }
-
-    /// The score of a document, if it matches the plan.
-    fn score_of_tree(
-        &mut self,
-        plan: &'a Plan,
-        segment: &'a Segment,
-        scorers: &'a Scorers<'a>,
-        doc: DocId,
-    ) -> Option<f64> {
-        if self.tree.is_none() && self.error.is_none() {
-            match Tree::build(plan, segment, scorers) {
-                Ok(tree) => self.tree = Some(tree),
-                Err(error) => self.error = Some(error),
-            }
-        }
-        let tree = self.tree.as_mut()?;
-        let score = (tree.skip_to(doc) == doc).then(|| tree.score());
-        // After a stop, the tree may have missed words of the document.
-        score.filter(|_| !self.stop.is_set())
     }
 
     /// The static score of a document.

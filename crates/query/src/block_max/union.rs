@@ -7,40 +7,39 @@ use super::window::keep;
 use super::workspace::Workspace;
 use super::{Collector, Word};
 
-/// Evaluates a window. Each group is one word with a known bound.
+/// Evaluates a window. The bounds of the words must be known.
 pub(super) fn evaluate(
-    groups: &mut [Vec<Word<'_>>],
+    words: &mut [Word<'_>],
     span: Span,
     collector: &mut Collector<'_, '_>,
     work: &mut Workspace,
 ) {
     let Span { start, end, most } = span;
     // By increasing bound.
-    let mut order: Vec<usize> = (0..groups.len()).collect();
-    order.sort_unstable_by(|&a, &b| groups[a][0].bound.total_cmp(&groups[b][0].bound));
-    let split = optional(order.iter().map(|&at| groups[at][0].bound), collector.least - most);
+    let mut order: Vec<usize> = (0..words.len()).collect();
+    order.sort_unstable_by(|&a, &b| words[a].bound.total_cmp(&words[b].bound));
+    let split = optional(order.iter().map(|&at| words[at].bound), collector.least - most);
     let (optional, essential) = order.split_at_mut(split);
-    let rest: f32 = optional.iter().map(|&at| groups[at][0].bound).sum();
+    let rest: f32 = optional.iter().map(|&at| words[at].bound).sum();
     let least = collector.least - most - rest;
     let Workspace { window, scratch, found, .. } = &mut *work;
     if let [only] = *essential
-        && groups[only][0].is_single()
+        && words[only].is_single()
     {
-        let docs = groups[only][0].single_scores(start, end, scratch);
+        let docs = words[only].single_scores(start, end, scratch);
         found.clear();
         found.extend(docs.iter().zip(&scratch.scores).map(|(&doc, &score)| (doc - start, score)));
         keep(found, |&mut (_, score)| score >= least);
     } else {
         for &at in &*essential {
-            groups[at][0].add_to(window, start, end, scratch);
+            words[at].add_to(window, start, end, scratch);
         }
         window.drain(least, found);
     }
     collector.raise_floor(work.found.iter().map(|&(_, score)| score));
     // The word with the greatest bound comes first.
     optional.reverse();
-    let mut rest = RemainingGroups { groups, left: optional };
-    complete(&mut rest, span, collector, work);
+    complete(&mut RemainingGroups { words, left: optional }, span, collector, work);
 }
 
 /// Returns the number of non-essential words: the longest prefix whose bounds add up to less than `least`. Bounds

@@ -11,7 +11,6 @@ use super::floor;
 use super::impact_tables::ImpactTable;
 use super::list::List;
 use super::scale::Scale;
-use super::shape::Wanted;
 use super::window::{Window, present};
 use super::workspace::Scratch;
 use crate::bm25::Bm25;
@@ -107,17 +106,6 @@ impl Saturation {
         if share.is_finite() { self.limit * share } else { self.limit }
     }
 
-    /// A lower bound of the arguments that reach `score`.
-    pub(super) fn inverse(self, score: f32) -> f32 {
-        if score <= 0.0 {
-            0.0
-        } else if score < self.limit {
-            self.k1 * score / (self.limit - score) * 0.9999
-        } else {
-            f32::INFINITY
-        }
-    }
-
     /// The saturated value of occurrences in one field, with one division.
     #[inline]
     pub(super) fn of_field(self, scale: Scale, frequency: u32, length: u32) -> f32 {
@@ -128,9 +116,8 @@ impl Saturation {
 }
 
 impl<'a> Word<'a> {
-    /// Returns `None` if no document of the segment contains it.
+    /// Returns `None` if no document of the segment contains it. `exact` is `None` for a filter.
     pub(super) fn new(
-        wanted: &Wanted<'_>,
         segment: &'a Segment,
         statistics: &Statistics,
         exact: Option<Bm25>,
@@ -143,7 +130,6 @@ impl<'a> Word<'a> {
             }
         }
         let (longest, _) = lists.iter().enumerate().max_by_key(|(_, list)| list.doc_frequency())?;
-        let exact = exact.filter(|_| wanted.is_scored);
         let (limit, k1) = exact.map_or((0.0, 1.0), |exact| exact.parameters());
         #[expect(clippy::cast_possible_truncation, reason = "bounds have a margin")]
         // Avoids 0 / 0.
@@ -250,7 +236,7 @@ impl<'a> Word<'a> {
         floor::reached_by(k, scratch.scores.iter().copied()).max(surely)
     }
 
-    /// Its score in `doc`, or `None` if the document lacks it. Keeps the frequency.
+    /// Its score in `doc`, or `None` if the document lacks it.
     #[inline]
     pub(super) fn look_up(&mut self, doc: u32) -> Option<f32> {
         let (mut sum, mut is_there) = (0.0, false);
@@ -266,24 +252,19 @@ impl<'a> Word<'a> {
 
     /// Its exact score in `doc`.
     pub(super) fn exactly(&mut self, doc: u32) -> f64 {
-        for list in &mut self.lists {
-            list.found.frequency = list.frequency(doc);
-        }
-        self.exactly_found(doc)
-    }
-
-    /// Its exact score in `doc` from the frequencies found last.
-    #[inline]
-    pub(super) fn exactly_found(&mut self, doc: u32) -> f64 {
-        if let [list] = &self.lists[..] {
-            let (frequency, length) = (list.found.frequency, list.lengths().get(DocId(doc)));
+        if let [list] = &mut self.lists[..] {
+            let (frequency, length) = (list.frequency(doc), list.lengths().get(DocId(doc)));
             return self.exactly_often(frequency, length);
         }
         let Some(exact) = self.exact else { return 0.0 };
-        let there = self.lists.iter().filter(|list| list.found.frequency > 0);
-        exact.score(
-            there.fold(0.0, |sum, list| sum + list.scaled_exactly(doc, list.found.frequency)),
-        )
+        let mut scaled = 0.0;
+        for list in &mut self.lists {
+            let frequency = list.frequency(doc);
+            if frequency > 0 {
+                scaled += list.scaled_exactly(doc, frequency);
+            }
+        }
+        exact.score(scaled)
     }
 
     /// The exact score of a word of one list, for a frequency and a length.
@@ -292,10 +273,6 @@ impl<'a> Word<'a> {
         let Some(exact) = self.exact else { return 0.0 };
         let scale = self.lists[0].exact();
         self.memo.score(frequency, length, || exact.score(0.0 + scale.scaled(frequency, length)))
-    }
-
-    pub(super) fn list_in(&mut self, field: Field) -> Option<&mut List<'a>> {
-        self.lists.iter_mut().find(|list| list.field == field)
     }
 
     /// Computes the scores of a word of one list in the documents of a window.
@@ -311,15 +288,6 @@ impl<'a> Word<'a> {
         let (docs, tf_minus_one) = list.with_tf_minus_one();
         self.saturation.fill(scale, (docs, tf_minus_one), lengths, scratch);
         docs
-    }
-
-    /// Its list, if it has only one.
-    pub(super) fn single_list(&mut self) -> Option<(&mut List<'a>, Saturation)> {
-        let saturation = self.saturation;
-        match &mut self.lists[..] {
-            [list] => Some((list, saturation)),
-            _ => None,
-        }
     }
 
     /// Enters a window that begins at `start`. Windows ascend.

@@ -9,8 +9,7 @@ use super::block_candidates::BlockCandidates;
 use super::block_reader::BlockBuffers;
 use super::candidates::Span;
 use super::intersection::Matches;
-use super::nested::Found;
-use super::phrase::Starts;
+use super::list::List;
 use super::window::WINDOW_MAX;
 use super::windows::Windows;
 use super::{Window, Word};
@@ -36,9 +35,6 @@ pub(super) struct Workspace {
     rooms: BlockBuffers,
     pub(super) windows: Windows,
     pub(super) matches: Matches,
-    pub(super) starts: Starts,
-    /// Free buffers for parts of a query.
-    spare: Vec<Found>,
     /// A bit for each document of a window. All are 0 between uses.
     pub(super) words: Vec<u64>,
     /// For each document of a window, the last stamp that it was marked with.
@@ -47,10 +43,14 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
-    /// Marks the documents of a window that contain any of some words with a new stamp, and returns the stamp.
-    pub(super) fn mark(&mut self, words: &mut [Word<'_>], span: Span) -> u8 {
+    /// Marks the documents of a window that are in any of some lists with a new stamp, and returns the stamp.
+    pub(super) fn mark<'l, 'a: 'l>(
+        &mut self,
+        lists: impl IntoIterator<Item = &'l mut List<'a>>,
+        span: Span,
+    ) -> u8 {
         let stamp = self.next_stamp();
-        for list in words.iter_mut().flat_map(|word| &mut word.lists) {
+        for list in lists {
             for &doc in list.window(span.start, span.end) {
                 self.marks[(doc - span.start) as usize] = stamp;
             }
@@ -79,17 +79,6 @@ impl Workspace {
             let marks = (span.start..span.end).zip(&self.marks);
             self.docs.extend(marks.filter(|(_, mark)| **mark == stamp).map(|(doc, _)| doc));
         }
-    }
-
-    /// Returns an empty buffer for documents.
-    pub(super) fn take(&mut self) -> Found {
-        self.spare.pop().unwrap_or_default()
-    }
-
-    /// Returns a buffer for later use.
-    pub(super) fn give_back(&mut self, mut found: Found) {
-        found.clear();
-        self.spare.push(found);
     }
 
     /// Returns a stamp that no mark has.
@@ -135,8 +124,6 @@ impl Workspaces {
                 rooms: BlockBuffers::default(),
                 windows: Windows::default(),
                 matches: Matches::default(),
-                starts: Starts::default(),
-                spare: Vec::new(),
                 marks: vec![0; WINDOW_MAX as usize],
                 words: Vec::new(),
                 stamp: 0,

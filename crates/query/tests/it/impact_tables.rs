@@ -102,6 +102,8 @@ fn check(searcher: &Searcher, query: &Query) {
             let best = searcher.best(query, 0, k).expect("answered");
             assert_eq!(best, all[..k.min(all.len())], "{query}, the best {k}");
         }
+        let page = searcher.search(query, 0, 10).expect("answered");
+        assert_eq!(page.total, all.len() as u64, "{query}");
         assert_eq!(searcher.count(query).expect("counted"), all.len() as u64, "{query}");
     }
 }

@@ -81,7 +81,6 @@ fn terms(random: &mut Random) -> Vec<Query> {
 }
 
 fn question(random: &mut Random) -> Query {
-    // Half of them are in one field, where documents are checked for phrases together.
     let phrase = |random: &mut Random| {
         let field = (random.below(2) == 0).then_some(Field::Body);
         let words: Vec<String> = (0..2 + random.below(2)).map(|_| word(random)).collect();
@@ -136,7 +135,6 @@ fn nested(random: &mut Random, depth: u32) -> Query {
                 Query::Or(vec![term(random), Query::Phrase { field, text: words(random) }]),
             ],
         },
-        // From one form to more than pruning supports.
         4 => Query::Prefix { field, text: format!("w{}", 10 + random.below(290)) },
         5 => Query::And(parts(random)),
         6 => without(nested(random, depth - 1), nested(random, depth - 1)),
@@ -198,11 +196,11 @@ fn ask(dir: &Path, random: &mut Random, queries: usize) {
             let query = question(random);
             let searcher = if number % 2 == 0 { &searcher } else { &of_topic };
             let all = searcher.exhaustive(&query, 0, usize::MAX).expect("answered");
-            assert_eq!(
-                searcher.count(&query).expect("counted"),
-                all.len() as u64,
-                "{query} {config:?}"
-            );
+            let (count, page) = (searcher.count(&query), searcher.search(&query, 5, 10));
+            let (total, page) = (all.len() as u64, page.expect("answered"));
+            assert_eq!(count.expect("counted"), total, "{query} {config:?}");
+            let hits = all.iter().skip(5).take(10).copied().collect();
+            assert_eq!((page.total, page.hits), (total, hits), "{query} {config:?}");
             for (offset, k) in [(0, 1), (0, 10), (5, 20), (0, 300)] {
                 let best = searcher.best(&query, offset, k).expect("answered");
                 let expected = &all[offset.min(all.len())..(offset + k).min(all.len())];
