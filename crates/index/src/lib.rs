@@ -68,8 +68,7 @@ pub use lengths::{Lengths, MaxFrequencies};
 pub use lexicon::{FILTER_MARK, TERM_BYTES_MAX, Terms};
 pub use order::DocOrder;
 pub use postings::{
-    BLOCK, Bounds, Champion, Champions, DecodedBlock, DocSet, InvertedList, Maximum, Occurrences,
-    Postings, Slope, StreamCode,
+    BLOCK, Bounds, Champion, Champions, DocSet, InvertedList, Maximum, Postings, Slope, StreamCode,
 };
 pub use reader::Index;
 pub use record::{DocRecord, RECORD_BYTES_MAX};

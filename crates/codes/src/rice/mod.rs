@@ -157,20 +157,6 @@ impl<'a> Reader<'a> {
     /// serves several numbers.
     #[inline]
     pub fn each(&mut self, k: u32, count: usize, mut visit: impl FnMut(u32)) {
-        self.each_while(k, count, |n| {
-            visit(n);
-            true
-        });
-    }
-
-    /// Passes numbers to `visit` until that returns `false`. Returns the number of the `count` numbers left.
-    #[inline]
-    pub fn each_while(
-        &mut self,
-        k: u32,
-        count: usize,
-        mut visit: impl FnMut(u32) -> bool,
-    ) -> usize {
         let k = k & PARAMETER_MAX;
         let mut left = count;
         while left > 0 {
@@ -187,12 +173,9 @@ impl<'a> Reader<'a> {
                 held -= width;
                 self.bit += width as usize;
                 left -= 1;
-                if !visit(n) {
-                    return left;
-                }
+                visit(n);
             }
         }
-        0
     }
 
     /// Returns whether it has not read past the end.
@@ -301,14 +284,6 @@ mod tests {
                     reader.each(k, count, |n| read.push(n));
                 }
                 assert!(reader.is_within() && reader.rest() <= 1, "k = {k}");
-                assert_eq!((read, reader.finish()), (numbers.clone(), Some(&[][..])), "k = {k}");
-                let (mut reader, mut read) = (Reader::new(&out), Vec::new());
-                let left = reader.each_while(k, numbers.len(), |n| {
-                    read.push(n);
-                    read.len() < first
-                });
-                assert_eq!(left, numbers.len() - first.max(1), "k = {k}");
-                reader.each(k, left, |n| read.push(n));
                 assert_eq!((read, reader.finish()), (numbers.clone(), Some(&[][..])), "k = {k}");
             }
         }

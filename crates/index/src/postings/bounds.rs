@@ -98,14 +98,6 @@ impl<'a> Bounds<'a> {
         self.last_doc
     }
 
-    /// The blocks whose bound is at least `least`.
-    pub fn reaching(&self, least: Maximum) -> impl Iterator<Item = (usize, Maximum)> + use<'a> {
-        let maxima = self.skips.maxima();
-        let unknown = (maxima.is_empty() && self.blocks > 0).then_some((0, Maximum::UNKNOWN));
-        let known = maxima.iter().enumerate().filter(move |&(_, &code)| code >= least.0);
-        known.map(|(block, &code)| (block, Maximum(code))).chain(unknown)
-    }
-
     /// A block with the greatest bound.
     pub fn best_block(&self) -> usize {
         let maxima = self.skips.maxima().iter().enumerate();

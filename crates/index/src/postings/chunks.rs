@@ -154,10 +154,8 @@ pub(super) struct Chunks<'a> {
     docs: Range<usize>,
     /// The next document to read.
     next: usize,
-    /// Under `golomb`: positioned before the numbers of `next`, or before the unread ones of the previous
-    /// document. `unread` is their parameter and their number.
+    /// Under `golomb`: positioned before the numbers of `next`.
     reader: rice::Reader<'a>,
-    unread: (u32, usize),
     /// Under other codes: all numbers, and where those of `next` begin.
     numbers: Vec<u32>,
     offset: usize,
@@ -189,9 +187,8 @@ impl<'a> Chunks<'a> {
         at >= self.next
     }
 
-    /// Passes the numbers of document `at` to `visit` until that returns `false`. `tf_minus_one` is the frequency of each
-    /// document, less one, and `length` returns the number of terms of its field. Returns `None` if the bytes are
-    /// invalid.
+    /// Passes the numbers of document `at` to `visit`. `tf_minus_one` is the frequency of each document, less one, and
+    /// `length` returns the number of terms of its field. Returns `None` if the bytes are invalid.
     #[inline]
     pub(super) fn read(
         &mut self,
@@ -199,7 +196,7 @@ impl<'a> Chunks<'a> {
         tf_minus_one: &[u32],
         length: impl Fn(usize) -> u32,
         at: usize,
-        mut visit: impl FnMut(u32) -> bool,
+        visit: impl FnMut(u32),
     ) -> Option<()> {
         if at >= self.docs.end {
             self.leap(code, tf_minus_one, at)?;
@@ -211,12 +208,8 @@ impl<'a> Chunks<'a> {
                 + passed.iter().map(|&tf_minus_one| tf_minus_one as usize + 1).sum::<usize>();
             (self.next, self.offset) = (at + 1, start + count);
             let numbers = self.numbers.get(start..start + count)?;
-            numbers.iter().all(|&number| visit(number));
+            numbers.iter().copied().for_each(visit);
             return Some(());
-        }
-        let (parameter, unread) = std::mem::take(&mut self.unread);
-        if unread > 0 {
-            self.reader.each(parameter, unread, |_| {});
         }
         for (at, &tf_minus_one) in (self.next..).zip(passed) {
             let parameter = Place { tf_minus_one, length: length(at) }.parameter();
@@ -226,9 +219,9 @@ impl<'a> Chunks<'a> {
         }
         let parameter = Place { tf_minus_one: tf_minus_one[at], length: length(at) }.parameter();
         is_possible(count, self.reader.rest()).then_some(())?;
-        self.unread = (parameter, self.reader.each_while(parameter, count, visit));
+        self.reader.each(parameter, count, visit);
         self.next = at + 1;
-        let is_sound = if self.next == self.docs.end && self.unread.1 == 0 {
+        let is_sound = if self.next == self.docs.end {
             self.reader.clone().finish().is_some()
         } else {
             self.reader.is_within()
@@ -267,7 +260,7 @@ impl<'a> Chunks<'a> {
         {
             bytes = bytes.get(..usize::try_from(length).ok()?)?;
         }
-        (self.next, self.offset, self.unread) = (self.docs.start, 0, (0, 0));
+        (self.next, self.offset) = (self.docs.start, 0);
         if code == StreamCode::Golomb {
             self.reader = rice::Reader::new(bytes);
             return Some(());

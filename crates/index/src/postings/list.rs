@@ -236,18 +236,18 @@ impl DocSet<'_> {
 
 /// A decoded block of a list.
 #[derive(Clone, Copy, Debug)]
-pub struct DecodedBlock<'b> {
+pub(super) struct DecodedBlock<'b> {
     /// The block number.
-    pub block: usize,
+    pub(super) block: usize,
     /// Its documents.
-    pub docs: &'b [u32],
+    pub(super) docs: &'b [u32],
     /// The frequency of each document, less one.
-    pub tf_minus_one: &'b [u32],
+    pub(super) tf_minus_one: &'b [u32],
 }
 
 /// Reads the positions of a term in documents. Cheapest in ascending order of blocks and documents.
 #[derive(Clone, Debug)]
-pub struct Occurrences<'a> {
+pub(super) struct Occurrences<'a> {
     list: InvertedList<'a>,
     /// The block that `chunks` belongs to.
     block: Option<usize>,
@@ -257,7 +257,7 @@ pub struct Occurrences<'a> {
 
 impl<'a> Occurrences<'a> {
     /// Reads the positions of `list`.
-    pub fn new(list: InvertedList<'a>) -> Occurrences<'a> {
+    pub(super) fn new(list: InvertedList<'a>) -> Occurrences<'a> {
         Occurrences { list, block: None, chunks: Chunks::default(), distances: Vec::new() }
     }
 
@@ -266,10 +266,7 @@ impl<'a> Occurrences<'a> {
     pub(super) fn distances(&mut self, decoded: DecodedBlock<'_>, at: usize) -> &[u32] {
         let mut distances = std::mem::take(&mut self.distances);
         distances.clear();
-        let read = self.each(decoded, at, |distance| {
-            distances.push(distance);
-            true
-        });
+        let read = self.each(decoded, at, |distance| distances.push(distance));
         if read.is_none() {
             distances.clear();
         }
@@ -277,61 +274,23 @@ impl<'a> Occurrences<'a> {
         &self.distances
     }
 
-    /// Appends each position of the term in a document, less `shift`, to `out`. Skips positions less than `shift`.
+    /// Appends each position of the term in a document to `out`.
     #[inline]
-    pub fn append_shifted(
-        &mut self,
-        decoded: DecodedBlock<'_>,
-        at: usize,
-        shift: u32,
-        out: &mut Vec<u32>,
-    ) {
+    pub(super) fn append(&mut self, decoded: DecodedBlock<'_>, at: usize, out: &mut Vec<u32>) {
         let before = out.len();
         let mut position = 0_u32;
         let read = self.each(decoded, at, |distance| {
             position = position.saturating_add(distance);
-            out.extend(position.checked_sub(shift));
-            true
+            out.push(position);
         });
         if read.is_none() {
             out.truncate(before);
         }
     }
 
-    /// Keeps each element of `starts` that plus `shift` is a position of the term in a document. `starts` must be
-    /// ascending. Kept elements move to the front; returns their number.
+    /// Passes each distance to `visit`. Returns `None` if the bytes are invalid, possibly after some visits.
     #[inline]
-    pub fn keep_shifted(
-        &mut self,
-        decoded: DecodedBlock<'_>,
-        at: usize,
-        shift: u32,
-        starts: &mut [u32],
-    ) -> usize {
-        let (mut position, mut next, mut kept) = (0_u32, 0, 0);
-        let read = self.each(decoded, at, |distance| {
-            position = position.saturating_add(distance);
-            while let Some(&start) = starts.get(next)
-                && start.saturating_add(shift) <= position
-            {
-                starts[kept] = start;
-                kept += usize::from(start.checked_add(shift) == Some(position));
-                next += 1;
-            }
-            next < starts.len()
-        });
-        if read.is_some() { kept } else { 0 }
-    }
-
-    /// Passes each distance to `visit` until that returns `false`. Returns `None` if the bytes are invalid,
-    /// possibly after some visits.
-    #[inline]
-    fn each(
-        &mut self,
-        decoded: DecodedBlock<'_>,
-        at: usize,
-        visit: impl FnMut(u32) -> bool,
-    ) -> Option<()> {
+    fn each(&mut self, decoded: DecodedBlock<'_>, at: usize, visit: impl FnMut(u32)) -> Option<()> {
         let (code, DecodedBlock { block, docs, tf_minus_one }) =
             (self.list.codes.positions?, decoded);
         if self.block != Some(block) || !self.chunks.is_ahead(at) {

@@ -144,19 +144,6 @@ impl Maximum {
         SCALE[usize::from(self.0)] * greatest
     }
 
-    /// The least maximum that satisfies `test`. `test` must hold for all greater ones.
-    pub fn least(test: impl Fn(Maximum) -> bool) -> Option<Maximum> {
-        let (mut low, mut high) = (0_u8, u8::MAX);
-        if !test(Maximum(high)) {
-            return None;
-        }
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if test(Maximum(middle)) { high = middle } else { low = middle + 1 }
-        }
-        Some(Maximum(low))
-    }
-
     /// A measure that at least one document of the block reaches, under other parameters. `least` is the lesser
     /// ratio of [`Slope::quotients`].
     #[inline]

@@ -37,7 +37,7 @@ pub(crate) use champions::Contest;
 pub use champions::{Champion, Champions};
 pub use code::{BLOCK, StreamCode};
 pub(crate) use list::Streams;
-pub use list::{DecodedBlock, DocSet, InvertedList, Occurrences};
+pub use list::{DocSet, InvertedList};
 pub(crate) use maxima::Norm;
 pub use maxima::{Maximum, Slope};
 pub(crate) use skips::{Skips, Widths};
@@ -45,6 +45,7 @@ pub(crate) use writer::PostingsWriter;
 
 use crate::file::fixed;
 use crate::{DocId, DocIterator, END, Frequencies, Positions};
+use list::{DecodedBlock, Occurrences};
 
 /// The codes of the three streams of numbers; `None` if there are no positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -260,10 +261,9 @@ impl Positions for Postings<'_> {
         if self.doc != END && self.load_freqs().is_some() {
             let (docs, tf_minus_one) =
                 (&self.docs[..self.block_docs], &self.freqs[..self.block_docs]);
-            self.occurrences.append_shifted(
+            self.occurrences.append(
                 DecodedBlock { block: self.block, docs, tf_minus_one },
                 self.at,
-                0,
                 out,
             );
         }
