@@ -48,7 +48,9 @@ pub(super) fn count(
         groups.iter_mut().flatten().for_each(|word| word.advance(span.start));
         narrow(groups, &rarest_first, span, work);
         if !unwanted.is_empty() {
-            unwanted.iter_mut().for_each(|list| list.advance(span.start));
+            for list in &mut *unwanted {
+                list.advance(span.start);
+            }
             let stamp = work.mark(unwanted.iter_mut(), span);
             let (docs, marks) = (&mut work.docs, &work.marks);
             keep(docs, |doc| marks[(*doc - span.start) as usize] != stamp);
