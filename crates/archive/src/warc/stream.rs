@@ -43,7 +43,7 @@ struct Decoder {
     ended: bool,
     /// Bytes of the member that were unpacked.
     made: u64,
-    /// So many may come from however few.
+    /// Bytes that any short input may unpack to.
     free_bytes: u64,
 }
 
