@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::net::SocketAddr;
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use archive::Archive;
@@ -56,7 +57,29 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     check_arguments(&args.urls)?;
-    let collection = prepare(args, context)?;
+    let (collection, is_new) = prepare(args, context)?;
+    let result = run_in(args, context, collection.clone());
+    if is_new && result.is_err() && !holds_records(&collection)? {
+        // Nothing was fetched. An empty folder lets the user correct the arguments and begin again.
+        empty(collection.root())?;
+    }
+    result
+}
+
+/// Removes the files of a new collection.
+fn empty(root: &Path) -> Result<()> {
+    let remove = || -> std::io::Result<()> {
+        for entry in fs::read_dir(root)? {
+            let path = entry?.path();
+            if path.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
+        }
+        Ok(())
+    };
+    remove().with_context(|| format!("cannot empty {}", root.display()))
+}
+
+/// Crawls, runs the stages and serves.
+fn run_in(args: &Args, context: &Context, collection: Collection) -> Result<Exit> {
     let mut config = context.config(&collection)?;
     let lock = collection.lock("up")?;
     let runtime = runtime()?;
@@ -105,18 +128,18 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     exit
 }
 
-/// Makes the folder where it is missing; a folder that is something else is left alone.
-fn prepare(args: &Args, context: &Context) -> Result<Collection> {
+/// Opens the collection, or creates it in a missing or empty folder. Returns whether it is new.
+fn prepare(args: &Args, context: &Context) -> Result<(Collection, bool)> {
     let dir = context.dir_or(DIR);
     let holds_others = fs::read_dir(&dir).is_ok_and(|mut entries| entries.next().is_some());
     if holds_others {
-        return Ok(Collection::open(&dir)?);
+        return Ok((Collection::open(&dir)?, false));
     }
     let collection = Collection::create(&dir)?;
     let settings = if args.urls.is_empty() { sample_settings() } else { TEMPLATE.to_owned() };
     let file = collection.config_file();
     write_private(&file, &settings)?;
-    Ok(collection)
+    Ok((collection, true))
 }
 
 /// The commented configuration with the values of the sample.

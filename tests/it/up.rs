@@ -39,8 +39,13 @@ fn a_port_in_use_is_said_before_any_work() {
     let ran = sandbox.run(&["up", "--listen", &address]);
     assert_eq!(ran.code, 1, "{ran:#?}");
     assert!(ran.stderr.contains(&address) && ran.stderr.contains("--listen"), "{ran:#?}");
-    let files = crate::sandbox::files_below(&sandbox.path("crivello-data/archive"));
-    assert!(files.is_empty(), "{files:?}");
+    let files = crate::sandbox::files_below(&sandbox.path("crivello-data"));
+    assert!(files.is_empty(), "a failed start leaves {files:?}");
+    // Without a contact no site of others is visited.
+    let ran = sandbox.run(&["up", "http://192.0.2.1/", "--dir", "web", "--listen", "127.0.0.1:0"]);
+    assert!(ran.code == 2 && ran.stderr.contains("contact"), "{ran:#?}");
+    let files = crate::sandbox::files_below(&sandbox.path("web"));
+    assert!(files.is_empty(), "a failed start leaves {files:?}");
 }
 
 #[test]

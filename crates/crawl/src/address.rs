@@ -75,7 +75,7 @@ fn whole(text: &str) -> Result<String, String> {
             format!("two slashes are missing; write {scheme}://{rest}")
         } else {
             format!(
-                "{scheme}: is not crawled, and is no host with a port; write an address with http or https"
+                "the scheme {scheme}: is not crawled; write an address with http:// or https://"
             )
         });
     }

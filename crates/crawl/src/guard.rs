@@ -66,11 +66,13 @@ impl Guard {
 
     /// Checks that `site` may be visited at `address`.
     pub(crate) fn check(&self, site: &Site, address: IpAddr) -> Result<(), Failure> {
+        let host = site.host();
         if !address.is_loopback() && !self.has_contact {
-            let detail = format!("{address} is not on this machine, and `contact` is not set");
+            let detail = format!(
+                "{host} at {address} belongs to others; set `contact` to an address where they reach you"
+            );
             return Err(Failure::new(FailureKind::Contact, detail));
         }
-        let host = site.host();
         let resolved = self.resolve.contains_key(host);
         if is_link_local(address) && !resolved {
             let detail =

@@ -90,8 +90,7 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<State>> for Asking<T> {
     ) -> Result<Self, Self::Rejection> {
         let read = Parameters::<T>::from_request_parts(parts, state).await;
         read.map(|Parameters(asked)| Self(asked)).map_err(|rejection| {
-            let text =
-                format!("A parameter of this address cannot be read: {}", reason(&rejection));
+            let text = format!("A parameter is not valid: {}", reason(&rejection));
             let body = if parts.uri.path().starts_with("/api/") {
                 Json(json!({ "error": text })).into_response()
             } else {

@@ -377,7 +377,7 @@ fn needs_shared_a_redirect_to_a_link_local_address_is_not_followed() {
     row.check_verdict("/offsite", "fetched: it redirects");
     row.check_verdict(
         "http://169.254.169.254/latest/meta-data/",
-        "refused: contact: 169.254.169.254 is not on this machine",
+        "refused: contact: 169.254.169.254 at 169.254.169.254 belongs to others",
     );
 }
 
