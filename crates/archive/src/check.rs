@@ -1,7 +1,7 @@
 //! The comparison of a CDXJ file with its WARC file.
 //!
 //! What lives here: the sum of the lines that the records of a file give, and its comparison with the lines in the
-//! CDXJ file. What does not: the update of a CDXJ file (`cdx.rs`), and the check of the records, which the reader
+//! CDXJ file. What does not: the update of a CDXJ file (`cdx/mod.rs`), and the check of the records, which the reader
 //! makes.
 //!
 //! **Invariant.** Memory does not depend on the number of lines. A sum of hashes does not depend on their order.

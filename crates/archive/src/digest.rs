@@ -1,10 +1,10 @@
-//! SHA-1 digests as WARC files spell them.
+//! SHA-1 digests in the notation of WARC files.
 //!
-//! What lives here: computing `sha1:` in base 32, and comparing with what others wrote (base 32 or
-//! hexadecimal, any case). What does not: other algorithms; a digest in one of those is passed over,
-//! as the standard allows any.
+//! What lives here: the computation of `sha1:` in base 32, and the comparison with the digests of other writers (base
+//! 32 or hexadecimal, any case). What does not: other algorithms. The standard allows any algorithm, so their digests
+//! are not checked.
 //!
-//! **Invariant.** A digest in another algorithm, or in a spelling that is not known, is never a mismatch.
+//! **Invariant.** A digest of another algorithm or in an unknown notation is never a mismatch.
 
 use data_encoding::{BASE32, HEXLOWER};
 use sha1::{Digest as _, Sha1};
@@ -13,7 +13,7 @@ const PREFIX: &str = "sha1:";
 /// SHA-1 takes its input in blocks of this size.
 const BLOCK_BYTES: usize = 64;
 
-/// A digest as records have it: `sha1:` and 32 characters of base 32.
+/// Returns the digest of `bytes` for a record header: `sha1:` and 32 characters of base 32.
 pub fn sha1(bytes: &[u8]) -> String {
     text(&Sha1::digest(bytes))
 }
@@ -41,19 +41,19 @@ fn text(hash: &[u8]) -> String {
     text
 }
 
-/// The plain 20 bytes.
+/// Returns the digest as 20 bytes.
 pub(crate) fn sha1_bytes(bytes: &[u8]) -> [u8; 20] {
     Sha1::digest(bytes).into()
 }
 
-/// Returns whether `declared` has the spelling of [`sha1`], so that the two can be compared as text.
+/// Returns whether `declared` has the notation of [`sha1`], so that the two can be compared as text.
 pub(crate) fn is_own(declared: &str) -> bool {
     let value = declared.strip_prefix(PREFIX).unwrap_or_default();
     value.len() == 32 && value.bytes().all(|byte| matches!(byte, b'A'..=b'Z' | b'2'..=b'7'))
 }
 
-/// `None` when `declared` is the digest of `bytes` or of an algorithm or spelling unknown here;
-/// otherwise what it should have been, in the same spelling.
+/// Returns the correct digest, in the notation of `declared`, if `declared` is not the digest of `bytes`. Returns `None`
+/// if it is, or if its algorithm or notation is unknown.
 pub(crate) fn mismatch(declared: &str, bytes: &[u8]) -> Option<String> {
     let (algorithm, value) = declared.split_once(':')?;
     let algorithm = algorithm.trim();

@@ -1,10 +1,10 @@
 //! The archive folder as a whole.
 //!
-//! What lives here: which files there are, reading them in order, reading one record by its place, and
-//! looking up the captures of a URL. What does not: writing (`writer.rs`).
+//! What lives here: the list of files, reading them in order, reading one record by its location, and
+//! looking up the captures of a URL. What does not: writing (`warc/writer.rs`).
 //!
-//! **Invariant.** Reading changes nothing but CDXJ files, which are made or brought up to date where a
-//! lookup needs them; nor these in an archive that was opened so.
+//! **Invariant.** Reading changes only CDXJ files: a lookup creates or updates those that it needs. An archive opened
+//! with [`Archive::open_unchanging`] changes no file.
 
 use std::fs::{self, File};
 use std::io;
@@ -18,7 +18,7 @@ use crate::cdx::lookup::Lookups;
 use crate::warc::compression::READ;
 use crate::{ArchiveError, CdxLine, Limits, Location, Record, WarcReader, surt};
 
-/// An archive folder, with the WARC files it had when it was opened.
+/// An archive folder, with its WARC files at the time of opening.
 #[derive(Clone, Debug)]
 pub struct Archive {
     dir: PathBuf,
@@ -27,7 +27,7 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Lists the WARC files of a folder; one that is not there has none.
+    /// Lists the WARC files of a folder. A missing folder has no files.
     pub fn open(dir: &Path) -> Result<Self, ArchiveError> {
         let lookups = Arc::default();
         Ok(Self { dir: dir.to_path_buf(), files: warc_files(dir)?, lookups })
@@ -39,7 +39,7 @@ impl Archive {
         Ok(Self { lookups: Arc::new(Lookups::unchanging()), ..Self::open(dir)? })
     }
 
-    /// The names of the WARC files, sorted, which for our own is the order of writing.
+    /// The sorted names of the WARC files. The files of one crawl are thus in the order of writing.
     pub fn files(&self) -> &[String] {
         &self.files
     }
@@ -58,15 +58,15 @@ impl Archive {
         }
     }
 
-    /// The records of one file, read with these limits; otherwise as [`Archive::records`].
+    /// The records of one file, read with these limits. Otherwise like [`Archive::records`].
     pub fn records_of(&self, file: &str, limits: Limits) -> Result<Records<'_>, ArchiveError> {
         let records = self.records_from(file, 0)?;
         let reader = Some(WarcReader::open(&self.path(file)?, limits.clone())?);
         Ok(Records { reader, limits, ..records })
     }
 
-    /// The records of one file from byte `offset` on, where a record or its member begins; otherwise
-    /// as [`Archive::records`].
+    /// The records of one file from byte `offset` on. A record or its member must begin there. Otherwise like
+    /// [`Archive::records`].
     pub fn records_from(&self, file: &str, offset: u64) -> Result<Records<'_>, ArchiveError> {
         let path = self.path(file)?;
         let reader = WarcReader::open_at(&path, offset, Limits::default())?;
@@ -104,8 +104,7 @@ impl Archive {
         self.find(&format!("{} ", surt(url)))
     }
 
-    /// The captures of all URLs that have host and port in common with `url`; otherwise as
-    /// [`Archive::captures`].
+    /// The captures of all URLs with the host and port of `url`. Otherwise like [`Archive::captures`].
     pub fn captures_of_host(&self, url: &str) -> Result<Vec<CdxLine>, ArchiveError> {
         let key = surt(url);
         self.find(key.find(')').map_or(key.as_str(), |end| &key[..=end]))
@@ -135,7 +134,7 @@ impl Archive {
         Ok(gone)
     }
 
-    /// How many bytes a file has now; `None` if it is gone.
+    /// The current size of a file in bytes; `None` if the file does not exist.
     pub fn length(&self, name: &str) -> Result<Option<u64>, ArchiveError> {
         let path = self.path(name)?;
         match fs::metadata(&path) {
@@ -150,7 +149,8 @@ impl Archive {
         if path.exists() { cdx::is_shorter(&path) } else { cdx::had_records(&path) }
     }
 
-    /// Forgets that [a file has lost](Archive::gone) something, and what; not what cannot be read in it.
+    /// Removes the lines about [lost](Archive::gone) records of a file from its CDXJ file, or the CDXJ file if the WARC
+    /// file is gone. Lines about unreadable records stay.
     pub fn forget(&self, name: &str) -> Result<(), ArchiveError> {
         let warc = self.path(name)?;
         if warc.exists() {
@@ -244,7 +244,7 @@ impl Archive {
         Ok(found)
     }
 
-    /// Where a file of it is, whether it is there or not.
+    /// The path of a file in the folder, which need not exist. Fails if `file` is not a plain file name.
     pub fn path(&self, file: &str) -> Result<PathBuf, ArchiveError> {
         let mut parts = Path::new(file).components();
         match (parts.next(), parts.next()) {
@@ -347,7 +347,7 @@ pub(crate) fn warc_files(dir: &Path) -> Result<Vec<String>, ArchiveError> {
     Ok(files)
 }
 
-/// The names in a folder that are text; none if it is not there.
+/// The file names in a folder that are valid UTF-8. A missing folder has none.
 fn names_in(dir: &Path) -> Result<Vec<String>, ArchiveError> {
     let entries = match fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -1,7 +1,7 @@
 //! A WARC record and its place.
 //!
-//! What lives here: the values that readers give out. What does not: bytes on disk (`reader.rs`,
-//! `writer.rs`) and what a block means (`http.rs`, and the crates above).
+//! What lives here: the values that readers give out. What does not: bytes on disk (`warc/reader.rs`,
+//! `warc/writer.rs`) and what a block means (`http/`, and the crates above).
 //!
 //! **Invariant.** A location of a length other than 0 is enough to read its record again.
 //!

@@ -1,6 +1,7 @@
 //! The last committed generation of an index.
 //!
-//! What lives here: opening a generation and keeping it open. The files are in `segment/`, commits in `writer.rs`.
+//! What lives here: opening a generation and keeping it open. The files are in `segment/`, commits in
+//! `build/writer.rs`.
 //!
 //! **Invariant.** All segments of an [`Index`] belong to one generation. They are mapped from the start, so they
 //! stay readable after later commits, even when their files are removed. [`Index::intact`] reports changed files.

@@ -1,6 +1,6 @@
 //! The document table: what the index stores of a document besides its terms.
 //!
-//! Records are compressed 32 at a time, in the blocks of `blocks.rs`. A block is the length of its records, then
+//! Records are compressed 32 at a time, in the blocks of `file/blocks.rs`. A block is the length of its records, then
 //! the records as one LZ4 block. A record is
 //!
 //! ```text

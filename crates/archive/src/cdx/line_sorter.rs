@@ -1,7 +1,8 @@
 //! Sorting of lines in bounded memory.
 //!
 //! What lives here: [`LineSorter`], an external merge sort. Lines gather in memory. At a limit they are written to an
-//! unnamed file as a sorted run, and at the end the runs are merged. What does not: the content of a line (`cdx.rs`).
+//! unnamed file as a sorted run, and at the end the runs are merged. What does not: the content of a line
+//! (`cdx/mod.rs`).
 //!
 //! **Invariant.** The output is the input in bytewise order, however often it is read. At most `bytes_max` and the
 //! last line are in memory, unless the disk refuses them. The merge takes `RUN_BYTES` for each run. A kill leaves at

@@ -2,7 +2,7 @@
 //!
 //! What lives here: [`Lookups`], which rebuilds an outdated or damaged CDXJ file before a query. The new file
 //! replaces the old one, or stays outside an archive that may not be changed. What does not: building a CDXJ file
-//! (`cdx.rs`), and the queries (`folder.rs`).
+//! (`cdx/mod.rs`), and the queries (`folder.rs`).
 //!
 //! **Invariant.** A query reads only lines that match their checksum. The checksum of each file is computed once,
 //! whatever the number of queries. A file outside the archive is built once.

@@ -666,7 +666,7 @@ pub(crate) fn disbelieve(disk: &Disk, warc: &Path) -> Result<(), ArchiveError> {
     write(disk, warc, Extent { length: 0, covers: 0, had }, &mut LineSorter::default()).map(drop)
 }
 
-/// Takes what is lost out of the CDXJ file of a WARC file, and that something is.
+/// Removes the lines of lost records from the CDXJ file of a WARC file, and the mark that records are lost.
 pub(crate) fn forget_lost(disk: &Disk, warc: &Path) -> Result<(), ArchiveError> {
     let (mut cdx, mut lines) = (current(disk, warc)?, LineSorter::default());
     cdx.each(&mut |line| {

@@ -1,7 +1,7 @@
 //! Undoing the codings of an HTTP body.
 //!
 //! What lives here: chunked, gzip and deflate, each bounded by the size of what may come out. What does
-//! not: which header says what (`http.rs`), and charsets.
+//! not: which header says what (`mod.rs`), and charsets.
 //!
 //! **Invariant.** No more than `bytes_max` bytes come out of any step, whatever goes in.
 //!

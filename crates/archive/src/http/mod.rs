@@ -1,11 +1,10 @@
 //! The HTTP response inside a record.
 //!
-//! What lives here: splitting a block into status, header and body, writing such a block, and the
-//! payload that a digest speaks of. What does not: undoing codings (`coding.rs`), the meaning of a
-//! body.
+//! What lives here: splitting a block into status, header and body, writing such a block, and finding the payload
+//! that a digest covers. What does not: undoing codings (`coding.rs`), the meaning of a body.
 //!
-//! **Invariant.** The body is a part of the block, as it was sent; a field of the head that cannot be read is left
-//! out, and the others stay.
+//! **Invariant.** The body is an unchanged part of the block. An unreadable header field is left out; the other fields
+//! are kept.
 //!
 //! Reference: RFC 9112; WARC 1.1, section 6.3.2 and annex C.
 
@@ -19,7 +18,7 @@ use crate::{ArchiveError, Kind, Record, digest, fields};
 
 pub use body::body_reader;
 
-/// The largest header of an HTTP message that is taken for one.
+/// Maximum size of the header of an HTTP message. A block with a longer one is not an HTTP message.
 const HEADER_BYTES_MAX: usize = 256 << 10;
 
 /// The header that keeps the value of a Transfer-Encoding which was undone before archiving.
@@ -48,8 +47,8 @@ pub fn parse_http(block: &[u8]) -> Result<HttpResponse<'_>, ArchiveError> {
     Ok(HttpResponse { status, headers, body: &block[body_offset..], body_offset })
 }
 
-/// The value of the first field called `name` in the head of an HTTP message, byte by byte as it was sent; case does
-/// not matter. One that goes on in further lines has only its first.
+/// Returns the unchanged bytes of the first header field called `name` of an HTTP message. Case does not matter. Of a
+/// folded value, only the first line is returned.
 pub fn http_field<'a>(block: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let (head, _) = split(block)?;
     let mut fields = head.split(|&byte| byte == b'\n').skip(1).filter_map(|line| {
@@ -64,13 +63,13 @@ fn status_of(line: &[u8]) -> Result<u16, ArchiveError> {
     let mut words = line.trim_ascii().split(|&byte| byte == b' ').filter(|word| !word.is_empty());
     let version = words.next().unwrap_or_default();
     if !version.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"HTTP/")) {
-        return Err(ArchiveError::Http { what: "its first line is no status line" });
+        return Err(ArchiveError::Http { what: "its first line is not a status line" });
     }
     match words.next() {
         Some([a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9']) => {
             Ok(u16::from(a - b'0') * 100 + u16::from(b - b'0') * 10 + u16::from(c - b'0'))
         }
-        _ => Err(ArchiveError::Http { what: "its status is no three-digit number" }),
+        _ => Err(ArchiveError::Http { what: "its status is not a three-digit number" }),
     }
 }
 
@@ -163,8 +162,8 @@ impl<'a> HttpResponse<'a> {
     }
 }
 
-/// The value to put beside a payload digest that does not fit its record; `None` if it does. The payload
-/// of an HTTP message is its body; tools differ in whether chunks count, so both are tried.
+/// Returns the correct payload digest of a record if `declared` is wrong. Returns `None` if it is right. The payload of
+/// an HTTP message is its body. Some tools include the chunk headers and some do not, so both digests are accepted.
 pub(crate) fn payload_mismatch(record: &Record, declared: &str) -> Option<String> {
     let payload = payload(record);
     let computed = digest::mismatch(declared, payload)?;
@@ -173,8 +172,8 @@ pub(crate) fn payload_mismatch(record: &Record, declared: &str) -> Option<String
     (!same).then_some(computed)
 }
 
-/// Returns whether block and payload have the digests in the header, in our own spelling. Checking both at once is
-/// faster. `false` may also mean another spelling.
+/// Returns whether block and payload have the declared digests, in our own notation. Checking both at once is faster.
+/// `false` may also mean another notation.
 pub(crate) fn both_fit(record: &Record, block: &str, payload: &str) -> bool {
     if !digest::is_own(block) || !digest::is_own(payload) {
         return false;
@@ -211,7 +210,7 @@ pub(crate) fn is_http(content_type: &str) -> bool {
     start.is_some_and(|start| start.eq_ignore_ascii_case(NAME))
 }
 
-/// The header without its empty line, and where the body begins.
+/// Returns the header without its empty line, and the offset of the body.
 fn split(block: &[u8]) -> Option<(&[u8], usize)> {
     let mut line_start = 0;
     let head = &block[..block.len().min(HEADER_BYTES_MAX)];

@@ -2,15 +2,16 @@
 //!
 //! What lives here: the search for records in the stream of members (gzip members or zstd frames), limits, checks of
 //! length and digest, and continuation after an error. What does not: decompression (`stream.rs`), and the meaning of
-//! blocks (`http.rs`).
+//! blocks (`http/`).
 //!
 //! **Invariant.** The limits bound the memory, whatever the file says. A record is returned only after its member has
 //! passed its checksum, unless another record follows in the same member. After an error, the next call continues at
-//! the following record if its beginning is certain. It is certain at the next member and at the end of a block of
-//! known length. Otherwise the iteration ends. The reader does not search for bytes that look like a record, because
+//! the following record if the beginning of that record is certain. It is certain at the next member and at the end of
+//! a block of known length. Otherwise the iteration ends. The reader does not search for bytes that look like a record, because
 //! a page may contain a WARC file. Callers can start that search (`reader/resync.rs`).
 //!
-//! Reference: ISO 28500:2017 (WARC 1.1). For this reader, the drafts 0.17 and 0.18 are equal to it.
+//! Reference: ISO 28500:2017 (WARC 1.1). The reader handles the drafts 0.17 and 0.18
+//! in the same way.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -22,15 +23,15 @@ use crate::surt::upper_case_escapes;
 use crate::warc::stream::Stream;
 use crate::{ArchiveError, Kind, Limits, Location, Record, date, digest, fields, http};
 
-/// The most line breaks accepted between two records.
+/// Maximum number of bytes of line breaks between two records.
 const BLANK_BYTES_MAX: u64 = 4096;
-/// Bytes that may be unpacked from a member beyond the largest block, however small the member is.
+/// A member may unpack to the maximum size of a block and this number of bytes more.
 const SLACK_BYTES: u64 = 64 << 20;
 
 /// Reads the records of one WARC file, in order.
 pub struct WarcReader<R = File> {
     stream: Stream<R>,
-    /// The file's name, as locations give it.
+    /// The name of the file, for locations.
     file: String,
     limits: Limits,
     next: Next,
@@ -46,9 +47,9 @@ pub struct WarcReader<R = File> {
 enum Next {
     /// It begins here, perhaps after blank lines.
     Here,
-    /// After that many bytes of a block that was refused.
+    /// After this number of bytes, which are the block of a refused record.
     AfterBlock(u64),
-    /// With the next member.
+    /// At the beginning of the next member.
     AfterMember,
     /// Its beginning is not known.
     Lost,
@@ -63,12 +64,12 @@ struct Start {
 }
 
 impl WarcReader<File> {
-    /// Opens a `.warc`, `.warc.gz` or `.warc.zst` file; which of them it is, its first bytes say.
+    /// Opens a `.warc`, `.warc.gz` or `.warc.zst` file. The first bytes decide the format, not the name.
     pub fn open(path: &Path, limits: Limits) -> Result<Self, ArchiveError> {
         Self::open_at(path, 0, limits)
     }
 
-    /// Opens a file at a byte where a record, or the member of one, begins.
+    /// Opens a file at the first byte of a record or of its member.
     pub fn open_at(path: &Path, offset: u64, limits: Limits) -> Result<Self, ArchiveError> {
         let input = File::open(path).map_err(ArchiveError::io(path))?;
         Self::over(input, path, offset, limits)
@@ -76,7 +77,7 @@ impl WarcReader<File> {
 }
 
 impl<R: Read + Seek> WarcReader<R> {
-    /// Reads from anything that has bytes; `path` is what errors and locations call it.
+    /// Reads from any input. `path` is its name in errors and locations.
     pub fn over(input: R, path: &Path, offset: u64, limits: Limits) -> Result<Self, ArchiveError> {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let stream =
@@ -94,12 +95,12 @@ impl<R: Read + Seek> WarcReader<R> {
 }
 
 impl<R: Read> WarcReader<R> {
-    /// The next record, or `None` at the end of the file or where reading cannot go on after an error.
+    /// Returns the next record. Returns `None` at the end of the file, or if reading cannot continue after an error.
     pub fn next_record(&mut self) -> Result<Option<Record>, ArchiveError> {
         if let Some(error) = self.pending.take() {
             return Err(error);
         }
-        // Whatever fails from here on without saying more fails in the compressed data.
+        // An error in the compressed data leaves this state. Every other error below sets its own.
         match std::mem::replace(&mut self.next, Next::Lost) {
             Next::Here => {}
             Next::AfterBlock(bytes) => self.skip(bytes)?,
@@ -113,7 +114,7 @@ impl<R: Read> WarcReader<R> {
         let header = self.header(start)?;
         let headers = fields::parse(&header);
         let length = self.length(start, &headers)?;
-        // The block's end is known now: even if the record is refused, the next one can be found.
+        // The end of the block is known, so the next record can be found even if this one is refused.
         let record = match self.describe(start, &header, headers, length) {
             Ok(record) => record,
             Err(error) => {
@@ -129,8 +130,8 @@ impl<R: Read> WarcReader<R> {
         Ok(Some(record))
     }
 
-    /// The byte of the file that reading has come to: exact between records that have a member each,
-    /// and in plain files.
+    /// The number of bytes of the file read so far. It is exact in uncompressed files, and between records if each has
+    /// its own member.
     pub(crate) fn offset(&self) -> u64 {
         self.stream.offset()
     }
@@ -180,7 +181,7 @@ impl<R: Read> WarcReader<R> {
         }
     }
 
-    /// Reads up to the empty line; checks only that it is a WARC header.
+    /// Reads a header up to its empty line. Checks only that it is a WARC header.
     fn header(&mut self, start: Start) -> Result<Vec<u8>, ArchiveError> {
         let mut header = Vec::new();
         let mut line_start = 0;
@@ -300,7 +301,7 @@ impl<R: Read> WarcReader<R> {
         Ok(record)
     }
 
-    /// Passes the line breaks after a block; says whether they end the member.
+    /// Skips the line breaks after a block. Returns whether the member ends after them.
     fn blanks(&mut self, start: Start, length: u64) -> Result<bool, ArchiveError> {
         let mut blank = 0;
         loop {
@@ -344,8 +345,8 @@ impl<R: Read> WarcReader<R> {
         Ok(())
     }
 
-    /// Goes over to the next member in the middle of a record. A member that begins with a header of
-    /// its own shows that the length of this record is wrong.
+    /// Continues a record in the next member. If that member begins with a WARC header, the declared length of this
+    /// record is wrong.
     fn next_member_inside(&mut self, start: Start, length: u64) -> Result<bool, ArchiveError> {
         if !self.stream.is_compressed() || !self.stream.next_member()? {
             return Ok(false);
@@ -358,8 +359,8 @@ impl<R: Read> WarcReader<R> {
         Ok(true)
     }
 
-    /// Compares the digests of the header with the bytes. A payload digest is that of the whole
-    /// payload, so it says nothing about a segment of it or about a revisit, which has none.
+    /// Compares the digests of the header with the bytes. A payload digest covers the whole payload, so it is not
+    /// checked for a segment of a record, nor for a revisit, which has no payload.
     fn verify(&self, start: Start, record: &Record) -> Result<(), ArchiveError> {
         const BLOCK: &str = "WARC-Block-Digest";
         const PAYLOAD: &str = "WARC-Payload-Digest";
@@ -415,7 +416,7 @@ impl<R: Read> WarcReader<R> {
         }
     }
 
-    /// How to go on when the length of a record is unknown.
+    /// Where the search for the next record continues if the length of this one is unknown.
     fn after_header(&self) -> Next {
         if self.stream.is_compressed() { Next::AfterMember } else { Next::Lost }
     }
@@ -462,12 +463,12 @@ fn is_header(bytes: &[u8]) -> Option<bool> {
     if same && count < MAGIC.len() { None } else { Some(same) }
 }
 
-/// Without angle brackets.
+/// Returns a URI without its angle brackets.
 fn bare(uri: &str) -> &str {
     uri.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')).unwrap_or(uri)
 }
 
-/// The beginning of what was found, for a message.
+/// Returns the beginning of a text, for a message.
 fn shorten(text: &str) -> String {
     text.chars().take(60).collect()
 }

@@ -28,7 +28,7 @@ const DICTIONARY_FRAME: [u8; 4] = [0x5d, 0x2a, 0x4d, 0x18];
 const DICTIONARY: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
 /// Magic number and size.
 const SKIPPABLE_HEADER_BYTES: usize = 8;
-/// In the byte after the magic number.
+/// Flag in the byte after the magic number: the frame has a checksum.
 const CHECKSUM_FLAG: u8 = 4;
 
 /// The default limit of zstd. The format for WARC specifies 2²³.
@@ -59,7 +59,7 @@ impl Compressor {
         &self.out
     }
 
-    /// Gives memory back that a large record took.
+    /// Frees the memory of the last frame.
     pub(crate) fn shrink(&mut self) {
         self.out = Vec::new();
     }
@@ -80,7 +80,7 @@ impl Decompressor {
         Self { context, is_checked: false }
     }
 
-    /// A reader for the file that begins as `input` does, with the dictionary of that if there is one.
+    /// Creates a reader of the file `input`. Loads the dictionary at the beginning of the file, if it has one.
     pub(crate) fn of<R: Read + Seek>(input: &mut R, path: &Path) -> Result<Self, ArchiveError> {
         let mut decompressor = Self::new();
         if let Some(dictionary) = dictionary(input, path)? {
@@ -92,7 +92,7 @@ impl Decompressor {
         Ok(decompressor)
     }
 
-    /// Comes to the next frame of data; `false` at the end of the file.
+    /// Moves to the next frame of data. Returns `false` at the end of the file.
     pub(crate) fn begin<R: Read>(&mut self, source: &mut Source<R>) -> Result<bool, ArchiveError> {
         loop {
             source.begin_member();
@@ -100,7 +100,7 @@ impl Decompressor {
             if head.is_empty() {
                 return Ok(false);
             }
-            // A short rest that is no frame at all is garbage, not torn.
+            // A short rest is truncated only if it is the beginning of a frame. Otherwise it is garbage.
             if FRAME.starts_with(&head[..head.len().min(FRAME.len())]) {
                 let flags = head.get(FRAME.len()).copied().ok_or_else(|| source.truncated())?;
                 self.is_checked = flags & CHECKSUM_FLAG != 0;
@@ -151,13 +151,13 @@ fn is_skippable(head: &[u8]) -> bool {
     matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
 
-/// The size of a skippable frame without its header; `None` if the header breaks off.
+/// Returns the size of a skippable frame without its header; `None` if the header is truncated.
 fn skippable_bytes(head: &[u8]) -> Option<u64> {
     let size = head.get(FRAME.len()..SKIPPABLE_HEADER_BYTES)?;
     Some(u32::from_le_bytes(size.try_into().expect("four bytes")).into())
 }
 
-/// The dictionary that a file begins with, if it does.
+/// Returns the dictionary at the beginning of a file, if it has one.
 fn dictionary<R: Read + Seek>(input: &mut R, path: &Path) -> Result<Option<Vec<u8>>, ArchiveError> {
     input.seek(SeekFrom::Start(0)).map_err(ArchiveError::io(path))?;
     let mut read = |bytes_max: u64| {
@@ -193,7 +193,7 @@ fn dictionary<R: Read + Seek>(input: &mut R, path: &Path) -> Result<Option<Vec<u
     }
 }
 
-/// A dictionary out of its frame; `None` if it is too large.
+/// Decompresses a dictionary; returns `None` if it is too large.
 fn unpack(frame: &[u8]) -> Result<Option<Vec<u8>>, &'static str> {
     let mut decompressor = Decompressor::new();
     let mut dictionary = Vec::new();

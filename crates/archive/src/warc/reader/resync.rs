@@ -2,7 +2,7 @@
 //!
 //! What lives here: the search for the next whole record, by the first bytes of a gzip member, a zstd frame or a
 //! plain record. What does not: the report of the damage (`folder.rs`), and places that are known without a search
-//! (`cdx.rs`).
+//! (`cdx/mod.rs`).
 //!
 //! A page may contain a WARC file, so the search may find a record inside a page. Therefore only bytes after damage
 //! are searched, and only as a last resort.
