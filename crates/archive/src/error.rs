@@ -23,7 +23,7 @@ pub enum ArchiveError {
     },
     /// A record could not be written. The file ends with the last whole record. Writing may continue when the cause
     /// is gone.
-    #[error("cannot write to {path} at byte {offset}; whatever was written before is kept")]
+    #[error("cannot write to {path} at byte {offset}; all earlier records are kept")]
     Write {
         /// The WARC file.
         path: PathBuf,
@@ -43,7 +43,7 @@ pub enum ArchiveError {
         what: &'static str,
     },
     /// Bytes after the damage cannot be read, up to a known place. The cause names the damage.
-    #[error("{cause}; nothing can be read up to byte {to}, which leaves out {} bytes", left_out(cause, *to))]
+    #[error("{cause}; skipped all data up to byte {to}, which is {} bytes", left_out(cause, *to))]
     Skipped {
         /// The error at the beginning of the skipped bytes.
         cause: Box<ArchiveError>,
@@ -58,8 +58,8 @@ pub enum ArchiveError {
         /// Where the unfinished record or member begins.
         offset: u64,
     },
-    /// The bytes where a WARC record should begin are not one.
-    #[error("{path} has no WARC record at byte {offset} but {}", shown(found))]
+    /// There is no WARC record where one should begin.
+    #[error("{path} has no WARC record at byte {offset}; found {}", shown(found))]
     Garbage {
         /// The WARC file.
         path: PathBuf,
@@ -69,7 +69,7 @@ pub enum ArchiveError {
         found: String,
     },
     /// The file is in the older ARC format.
-    #[error("{path} is an ARC file, which is not read here: convert it with `warcio recompress`")]
+    #[error("{path} is an ARC file, which is not supported; convert it with `warcio recompress`")]
     Arc {
         /// The ARC file.
         path: PathBuf,
@@ -97,7 +97,9 @@ pub enum ArchiveError {
         value: String,
     },
     /// The block does not end where Content-Length says.
-    #[error("the record at byte {offset} of {path} is not {declared} bytes long, as it says")]
+    #[error(
+        "the record at byte {offset} of {path} does not have its declared length of {declared} bytes"
+    )]
     WrongLength {
         /// The WARC file.
         path: PathBuf,
@@ -136,7 +138,7 @@ pub enum ArchiveError {
     },
     /// A record that others follow in the same member cannot be read by itself.
     #[error(
-        "the record in the member at byte {offset} of {path} shares it with others: import the file to give each its own"
+        "several records share the member at byte {offset} of {path}; import the file to give each record its own member"
     )]
     SharedMember {
         /// The WARC file.
@@ -162,15 +164,15 @@ pub enum ArchiveError {
         value: String,
     },
     /// A record was not written, because no reader would accept its size.
-    #[error("a block of {bytes} bytes is not written: the limit is {bytes_max}")]
+    #[error("cannot write a block of {bytes} bytes: the limit is {bytes_max}")]
     RefusedBlock {
         /// Its size.
         bytes: u64,
         /// The limit.
         bytes_max: u64,
     },
-    /// A block is no HTTP response.
-    #[error("no HTTP response: {what}")]
+    /// A block is not an HTTP response.
+    #[error("not an HTTP response: {what}")]
     Http {
         /// The fault.
         what: &'static str,
@@ -219,7 +221,7 @@ impl ArchiveError {
 /// Formats unexpected input for a message. Input that is not text is not shown.
 fn shown(found: &str) -> String {
     let is_text = !found.chars().any(|it| it.is_control() || it == char::REPLACEMENT_CHARACTER);
-    if is_text { format!("{found:?}") } else { "bytes that are no text".to_owned() }
+    if is_text { format!("{found:?}") } else { "bytes that are not text".to_owned() }
 }
 
 /// Number of skipped bytes.

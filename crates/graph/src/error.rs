@@ -31,7 +31,7 @@ pub enum GraphError {
     },
     /// An imported graph has a property value that this program does not support.
     #[error(
-        "graph file {file} asks for {key}={value}, which is not read here; \
+        "graph file {file} uses {key}={value}, which is not supported; \
          compress the graph again with WebGraph's defaults"
     )]
     Unsupported {

@@ -25,7 +25,7 @@ pub enum JobsError {
     /// The archive is empty, so the stage would delete every document of the index.
     #[error(
         "{path} has no archive file, but {}: put the files back, or mount the disk that they are on, or let `crivello \
-         crawl` fetch the pages again; who wants an empty index deletes {index}",
+         crawl` fetch the pages again; for an empty index, delete {index}",
         match documents {
             Some(1) => "the index has 1 document".to_owned(),
             Some(documents) => format!("the index has {documents} documents"),
@@ -42,7 +42,7 @@ pub enum JobsError {
     },
     /// An index cannot be imported into a collection that has pages.
     #[error(
-        "{path} holds pages: an index from elsewhere goes into a collection of its own (make one with `crivello init`)"
+        "{path} holds pages, but an imported index needs a collection of its own; make one with `crivello init`"
     )]
     HasPages {
         /// The folder of the archive.

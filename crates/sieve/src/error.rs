@@ -51,7 +51,7 @@ pub enum SieveError {
         kind: &'static str,
     },
     /// A key longer than [`KEY_BYTES_MAX`](crate::KEY_BYTES_MAX).
-    #[error("a key of {len} bytes, more than the {max} that a sieve takes")]
+    #[error("key too long for a sieve: {len} bytes, but at most {max} are allowed")]
     KeyTooLong {
         /// Its length in bytes.
         len: usize,

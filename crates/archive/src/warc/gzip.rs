@@ -110,7 +110,7 @@ impl Inflater {
         if found == trailer(self.crc.clone().finalize(), self.inflate.total_out()) {
             Ok(())
         } else {
-            Err(source.damaged("its bytes do not have the checksum they were written with"))
+            Err(source.damaged("checksum mismatch"))
         }
     }
 }

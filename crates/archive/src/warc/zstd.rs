@@ -122,9 +122,7 @@ impl Decompressor {
         let mut out = OutBuffer::around(out);
         let left = self.context.decompress_stream(&mut out, &mut input);
         let left = left.map_err(|code| match get_error_name(code) {
-            "Restored data doesn't match checksum" => {
-                "its bytes do not have the checksum they were written with"
-            }
+            "Restored data doesn't match checksum" => "checksum mismatch",
             "Dictionary mismatch" => "it needs a dictionary that its file does not have",
             "Frame requires too much memory for decoding" => "its window is larger than 128 MiB",
             _ => "its zstd data is invalid",

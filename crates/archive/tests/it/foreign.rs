@@ -77,7 +77,7 @@ fn shapes_of_files() {
         check(Vec::new(), &limits, &[], &[]);
         // A tail that is not a record is reported after the record and before the next member.
         let tail = pack(&cat(&[&one, b"tail"]));
-        let garbage = "a.warc has no WARC record at byte 0 but \"tail\"";
+        let garbage = "a.warc has no WARC record at byte 0; found \"tail\"";
         check(cat(&[&tail, &pack(&two)]), &limits, &["urn:1", "urn:2"], &[garbage]);
         // Bare line feeds.
         let text = String::from_utf8(one).expect("text").replace("\r\n", "\n");
@@ -129,12 +129,12 @@ fn errors_say_what_and_where_and_reading_goes_on() {
         (
             "Length: 3",
             "Length: 2",
-            "the record at byte 0 of a.warc is not 2 bytes long, as it says",
+            "the record at byte 0 of a.warc does not have its declared length of 2 bytes",
         ),
         (
             "Length: 3",
             "Length: 300",
-            "the record at byte 0 of a.warc is not 300 bytes long, as it says",
+            "the record at byte 0 of a.warc does not have its declared length of 300 bytes",
         ),
         (
             "Length: 3",
@@ -142,7 +142,7 @@ fn errors_say_what_and_where_and_reading_goes_on() {
             "the block at byte 0 of a.warc is larger than the limit of 268435456 bytes",
         ),
         ("WARC/1.0", "WARC/7.0", "the record at byte 0 of a.warc has an unusable version: \"7.0\""),
-        ("WARC/1.0", "WORK/1.0", "a.warc has no WARC record at byte 0 but \"WORK/1.0\""),
+        ("WARC/1.0", "WORK/1.0", "a.warc has no WARC record at byte 0; found \"WORK/1.0\""),
         ("X", "X", ""),
     ];
     for (from, to, message) in table.into_iter().filter(|row| !row.2.is_empty()) {
@@ -167,7 +167,7 @@ fn arc_is_named() {
     let limits = Limits::default();
     let arc = b"filedesc://x.arc 0.0.0.0 20200101000000 text/plain 9\n".to_vec();
     let message =
-        "a.warc is an ARC file, which is not read here: convert it with `warcio recompress`";
+        "a.warc is an ARC file, which is not supported; convert it with `warcio recompress`";
     check(arc.clone(), &limits, &[], &[message]);
     for pack in PACKERS {
         check(pack(&arc), &limits, &[], &[message]);

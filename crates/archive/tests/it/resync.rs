@@ -95,7 +95,7 @@ fn check(dir: &Path, places: &[Location], touched: &Range<usize>, what: &str) {
     for error in &errors {
         let ArchiveError::Skipped { to, .. } = error else { continue };
         let from = error.offset().expect("a place");
-        let said = format!("up to byte {to}, which leaves out {} bytes", to - from);
+        let said = format!("up to byte {to}, which is {} bytes", to - from);
         assert!(error.to_string().ends_with(&said), "{what}: {error}");
         assert!(records.iter().any(|record| record.location.offset == *to), "{what}: {error}");
         let inside = |record: &Record| (from..*to).contains(&record.location.offset);

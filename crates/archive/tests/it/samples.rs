@@ -83,7 +83,7 @@ const EXPECTED: &[(&str, usize, &[&str])] = &[
     (
         "example-trunc.warc",
         2,
-        &["the record at byte 1197 of FILE is not 973 bytes long, as it says"],
+        &["the record at byte 1197 of FILE does not have its declared length of 973 bytes"],
     ),
     ("example-wget-bad-target-uri.warc.gz", 6, &[]),
     (
@@ -101,7 +101,7 @@ const EXPECTED: &[(&str, usize, &[&str])] = &[
         "invalid-arcfile-record-then-garbage.arc",
         0,
         &[
-            "FILE has no WARC record at byte 0 but \"http://www.bt.dk/node/10297547/print 80.80.12.134 2010121722\"",
+            "FILE has no WARC record at byte 0; found \"http://www.bt.dk/node/10297547/print 80.80.12.134 2010121722\"",
         ],
     ),
     (
@@ -165,7 +165,7 @@ const EXPECTED: &[(&str, usize, &[&str])] = &[
     (
         "invalid-warcfile-record-then-garbage.warc",
         1,
-        &["FILE has no WARC record at byte 1135 but \"The monkeys are a coming!\""],
+        &["FILE has no WARC record at byte 1135; found \"The monkeys are a coming!\""],
     ),
     ("invalid-warcfile-segment-number-continuation.warc", 2, &[]),
     ("invalid-warcfile-segment-number-response.warc", 2, &[]),
@@ -184,4 +184,4 @@ const EXPECTED: &[(&str, usize, &[&str])] = &[
 ];
 
 const ARC: &str =
-    "FILE is an ARC file, which is not read here: convert it with `warcio recompress`";
+    "FILE is an ARC file, which is not supported; convert it with `warcio recompress`";

@@ -128,8 +128,7 @@ fn after_a_frame_without_checksum_comes_another_frame() {
     check(cat(&[&flipped[..frame.len() - 4], &frame]), &limits, &["urn:1", "urn:1"], &[]);
     let mut wrong = frame.clone();
     *wrong.last_mut().expect("a byte") ^= 1;
-    let message =
-        "a.warc is damaged at byte 0: its bytes do not have the checksum they were written with";
+    let message = "a.warc is damaged at byte 0: checksum mismatch";
     check(wrong, &limits, &[], &[message]);
 }
 
