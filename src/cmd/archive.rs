@@ -259,7 +259,7 @@ fn in_vain(
 ) -> Result<Exit> {
     let (date, file) = (archive::date_text(lost.date_s), &lost.location.file);
     let fate = crawl::describe_loss(folder, file);
-    let what = format!("{url} was visited at {date}, and {file}, which had the answer, {fate}");
+    let what = format!("{url} was visited at {date}; the answer was in {file}, which {fate}");
     console::say(context.quiet, &what);
     let last = captures.iter().max_by_key(|line| moment(line));
     if let Some(last) = last.filter(|last| moment(last) > moment(lost)) {
@@ -288,7 +288,7 @@ fn newer(folder: &Archive, url: &Url, since: Option<(i64, u32)>, missing: &Missi
     said.extend(newest.filter(|line| Some(moment(line)) > since).map(|line| {
         let (date, file) = (archive::date_text(line.date_s), &line.location.file);
         let fate = crawl::describe_loss(folder, file);
-        format!("a newer capture of {url}, of {date}, is lost: {file}, which had it, {fate}")
+        format!("a newer capture of {url}, of {date}, is lost: it was in {file}, which {fate}")
     }));
     said
 }
@@ -312,11 +312,11 @@ fn check_body(folder: &Archive, url: &Url, captures: &[CdxLine], missing: &Missi
         (Some(line), _) => format!("that capture cannot be read: {}", place(line)),
         (None, Some(line)) => {
             let file = &line.location.file;
-            format!("{file}, which had it, {}", crawl::describe_loss(folder, file))
+            format!("that capture was in {file}, which {}", crawl::describe_loss(folder, file))
         }
-        (None, None) => "the archive has lost what it was then".to_owned(),
+        (None, None) => "that capture is missing from the archive".to_owned(),
     };
-    bail!("{url} was at {date} as at {then}, and {what}")
+    bail!("{url} had not changed at {date} since {then}, but {what}")
 }
 
 /// Returns the captures of a URL, or else of its normalised form. Unreadable captures are included only if no other is
@@ -359,7 +359,7 @@ fn unfound(folder: &Archive, url: &Url, missing: &Missing, context: &Context) ->
     for line in gone {
         let (date, file) = (archive::date_text(line.date_s), &line.location.file);
         let fate = crawl::describe_loss(folder, file);
-        let said = format!("it was visited at {date}, and {file}, which had that, {fate}");
+        let said = format!("it was visited at {date}; the answer was in {file}, which {fate}");
         console::say(context.quiet, &said);
     }
     if !places.is_empty() {
@@ -367,7 +367,7 @@ fn unfound(folder: &Archive, url: &Url, missing: &Missing, context: &Context) ->
         let others = places.len() - shown.len();
         let others = if others > 0 { format!(", and {others} more") } else { String::new() };
         let shown = format!("{}{others}", shown.join(", "));
-        let said = format!("but {shown}, and which URLs were there is not known");
+        let said = format!("but {shown}; the URLs of these records are unknown");
         console::say(context.quiet, &said);
     }
     Exit::NothingFound

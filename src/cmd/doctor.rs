@@ -304,12 +304,12 @@ impl Patient<'_> {
         } else {
             ("is gone", format!("its {urls}"), "had", "put it back")
         };
-        let only = told(only, "URL", &format!("of {its} in no other file"));
-        let older = format!("of {its} of which others have older captures only");
+        let only = told(only, "URL", &format!("(of {its}) in no other file"));
+        let older = format!("(of {its}) with only older captures in other files");
         let older = told(newest, "URL", &older);
-        let next = "let the next crawl ask for what seeds and links lead to";
+        let next = "let the next crawl fetch the pages that seeds and links lead to";
         let again = match (&only, &older) {
-            (_, Some(_)) => Some("let `crivello crawl --recrawl` ask for them"),
+            (_, Some(_)) => Some("let `crivello crawl --recrawl` fetch them"),
             (Some(_), None) => Some(next),
             (None, None) => (!is_known).then_some(next),
         };
@@ -318,23 +318,23 @@ impl Patient<'_> {
             format!(", with {}", lost.join(", and with "))
         } else if *is_known && *urls == 0 {
             format!(
-                ", but it {had} no page: nothing but robots.txt files, which are asked for when they are needed"
+                ", but it {had} no page: only robots.txt files, which are fetched again when needed"
             )
         } else if *is_known && bodies.is_empty() {
-            format!(", but all that it {had} is in others, or was visited again")
+            format!(", but all that it {had} is in other files, or was visited again")
         } else {
             String::new()
         };
         let mut said = vec![format!("archive/{name} {fate}{what}")];
         if !bodies.is_empty() {
             let bodies = count(bodies.len() as u64, "URL");
-            let of_all = format!("of {its} that later visits found as they were");
-            said.push(format!("it had {bodies} {of_all}, and that are missing now"));
+            let of_all = format!("(of {its}) that later visits found unchanged");
+            said.push(format!("it had {bodies} {of_all}; their content is missing now"));
         }
         said.extend(again.map(|again| format!("{back}, or {again}")));
         let cdxj = self.collection.archive_dir().join(format!("{name}.cdxj"));
         if cdxj.exists() && bodies.is_empty() {
-            said.push(format!("who deletes archive/{name}.cdxj forgets it"));
+            said.push(format!("to stop this message, delete archive/{name}.cdxj"));
         }
         said.join("; ")
     }
@@ -522,10 +522,9 @@ impl LostUrls {
 
     /// Adds messages to the `faults` and the `notes`.
     fn tell(&self, faults: &mut Vec<String>, notes: &mut Vec<String>) {
-        let what = "of which only is left that later visits found them as they were";
-        let unreadable = "cannot be read, which later visits found as they were: `crivello crawl --recrawl` asks for them";
-        let kept_out = "and kept out now; a crawl asks for them when they are let in again, and who does not want them need do \
-             nothing";
+        let what = "though later visits found the content unchanged";
+        let unreadable = "cannot be read, though later visits found the content unchanged: `crivello crawl --recrawl` fetches it again";
+        let kept_out = "and excluded now; a crawl fetches them again once they are allowed. Nothing needs to be done";
         for (at, (noun, kind)) in LostUrls::KINDS.into_iter().enumerate() {
             let told = |urls: &[Vec<String>; 2], what: &str| {
                 told(&urls[at], noun, &format!("{kind}{what}"))

@@ -50,7 +50,8 @@ fn folder(args: &Args, context: &Context) -> Result<PathBuf> {
         // The argument wins over the environment.
         (Some(folder), Some(dir)) if folder != dir && !context.is_dir_of_environment() => {
             let (folder, dir) = (folder.display(), dir.display());
-            let message = format!("which folder is meant, {folder} or {dir} (--dir)?");
+            let message =
+                format!("two folders are named: {folder}, and {dir} with --dir; name one");
             return Err(Usage(message).into());
         }
         (Some(folder), _) | (None, Some(folder)) => folder,

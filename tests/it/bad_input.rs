@@ -38,7 +38,7 @@ fn init_makes_the_folder_that_is_typed() {
     let ran = sandbox.command(&["init", "web"]).env("CRIVELLO_DIR", "other").output();
     assert!(ran.expect("the binary runs").status.success());
     assert!(sandbox.path("web/crivello.toml").exists() && !sandbox.path("other").exists());
-    fails(&sandbox.run(&["init", "new", "--dir", "other"]), 2, &["which folder is meant"]);
+    fails(&sandbox.run(&["init", "new", "--dir", "other"]), 2, &["two folders are named"]);
     let ran = sandbox.command(&["init"]).env("CRIVELLO_DIR", "third").output();
     assert!(ran.expect("the binary runs").status.success());
     assert!(sandbox.path("third/crivello.toml").exists());

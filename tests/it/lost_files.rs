@@ -49,7 +49,7 @@ fn logs_that_no_list_names_tell_of_a_file_that_is_gone() {
         let status = sandbox.done(&["status", "--dir", "web"]);
         assert!(status.contains(GONE), "{what}: {status}");
         let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
-        let said = "crivello-00001.warc.gz is gone, with 2 URLs of its 2 in no other file";
+        let said = "crivello-00001.warc.gz is gone, with 2 URLs (of its 2) in no other file";
         assert!(ran.code == 1 && ran.stdout.contains(said), "{what}: {ran:#?}");
         check(&sandbox, &server.url("/"), "lost: ");
         let ran = check_cooldowns(&sandbox, &server, &what);
@@ -168,10 +168,10 @@ fn a_folder_that_is_gone_is_told_like_the_files_in_it() {
     assert!(status.contains(GONE), "{status}");
     check(&sandbox, &server.url("/a"), "lost: ");
     let ran = sandbox.run(&["archive", "get", "--dir", "web", &server.url("/a")]);
-    let said = "crivello-00001.warc.gz, which had that, is gone";
+    let said = "the answer was in crivello-00001.warc.gz, which is gone";
     assert!(ran.code == 3 && ran.stderr.contains(said), "{ran:#?}");
     let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
-    let said = "crivello-00001.warc.gz is gone, with 2 URLs of its 2 in no other file";
+    let said = "crivello-00001.warc.gz is gone, with 2 URLs (of its 2) in no other file";
     assert!(ran.code == 1 && ran.stdout.contains(said), "{ran:#?}");
     let ran = sandbox.run(&["crawl", "--dir", "web"]);
     assert!(ran.code == 0 && ran.stderr.contains(GONE), "{ran:#?}");

@@ -48,16 +48,16 @@ fn pages_that_are_lost_are_missing_to_all_and_asked_for_again() {
         assert!(verdict.ends_with(NEXT_CRAWL), "{verdict}");
     }
     let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
-    assert!(ran.code == 1 && ran.stdout.contains("2 pages missing, of which"), "{ran:#?}");
+    assert!(ran.code == 1 && ran.stdout.contains("2 pages missing, though"), "{ran:#?}");
     assert!(ran.stdout.contains(&server.url("/a")), "{ran:#?}");
 
     let (first, a) = (sandbox.path(FIRST), server.url("/a"));
     for is_left in [true, false] {
         let ran = sandbox.run(&["archive", "get", "--dir", "web", &a]);
         let what = if is_left {
-            "crivello-00001.warc.gz, which had it, is gone\n"
+            "that capture was in crivello-00001.warc.gz, which is gone\n"
         } else {
-            "the archive has lost what it was then\n"
+            "that capture is missing from the archive\n"
         };
         assert!(ran.code == 1 && ran.stderr.ends_with(what), "{ran:#?}");
         if is_left {
@@ -105,7 +105,7 @@ fn a_file_that_is_gone_is_told_by_all() {
     let second = "crivello-00002.warc.gz";
     fs::remove_file(sandbox.path("web/archive").join(second)).expect("it is there");
     let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
-    let said = format!("archive/{second} is gone, with 3 URLs of its 3 in no other file: ");
+    let said = format!("archive/{second} is gone, with 3 URLs (of its 3) in no other file: ");
     assert!(ran.code == 1 && ran.stdout.contains(&said), "{ran:#?}");
     let status = sandbox.done(&["status", "--dir", "web"]);
     assert!(status.contains(&format!("1 file of the archive is gone: {second}")), "{status}");
@@ -126,7 +126,7 @@ fn a_file_that_is_gone_is_told_by_all() {
     check(&sandbox, &server.url("/c"), "fetched");
     let said = sandbox.done(&["doctor", "archive", "--dir", "web"]);
     let back = format!(
-        "archive/{second} is gone, but all that it had is in others, or was visited again; who"
+        "archive/{second} is gone, but all that it had is in other files, or was visited again; to"
     );
     assert!(said.contains(&back), "{said}");
     let status = sandbox.done(&["status", "--dir", "web"]);
@@ -177,7 +177,7 @@ fn a_page_that_is_lost_stays_so_though_it_is_asked_for_in_vain() {
             assert!(!verdict.contains("no crawl"), "{verdict}");
             let ran = sandbox.run(&["archive", "get", "--dir", "web", &server.url(path)]);
             assert_eq!((ran.code, ran.stdout.as_str()), (3, ""), "{ran:#?}");
-            let lost = "crivello-00002.warc.gz, which had the answer, is gone\nasked again at ";
+            let lost = "the answer was in crivello-00002.warc.gz, which is gone\nasked again at ";
             assert!(ran.stderr.contains(lost) && !ran.stderr.contains("never"), "{ran:#?}");
         }
         server.set("/a", &page(&["/c"]));
@@ -203,11 +203,14 @@ fn what_was_in_a_file_is_known_without_its_cdxj() {
     let verdict = why["verdict"].as_str().expect("a verdict");
     assert!(verdict.contains("00002.warc.gz") && verdict.ends_with(NEXT_CRAWL), "{verdict}");
     let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
-    let said = "00002.warc.gz is gone, with 1 URL of its 1 in no other file: ";
+    let said = "00002.warc.gz is gone, with 1 URL (of its 1) in no other file: ";
     assert!(ran.code == 1 && ran.stdout.contains(said), "{ran:#?}");
     assert!(!ran.stdout.contains("cdxj"), "{ran:#?}");
     let ran = sandbox.run(&["archive", "get", "--dir", "web", &server.url("/a")]);
-    assert!(ran.stderr.contains("crivello-00002.warc.gz, which had that, is gone"), "{ran:#?}");
+    assert!(
+        ran.stderr.contains("the answer was in crivello-00002.warc.gz, which is gone"),
+        "{ran:#?}"
+    );
     let status = sandbox.done(&["status", "--dir", "web"]);
     assert!(status.contains("1 file of the archive is gone: "), "{status}");
     crawl(&sandbox, "", &[]);
@@ -230,19 +233,22 @@ fn the_doctor_tells_pages_from_others_and_says_one_thing_of_a_file() {
     fs::remove_file(sandbox.path(FIRST)).expect("it is there");
     let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
     let gone = format!(
-        "2 other URLs (sitemaps, redirects, errors) missing, of which only is left that later visits found them as they \
-         were: {}, {}\n",
+        "2 other URLs (sitemaps, redirects, errors) missing, though later visits found the \
+         content unchanged: {}, {}\n",
         server.url("/gone"),
         server.url("/moved")
     );
-    assert!(ran.code == 1 && ran.stdout.contains("2 pages missing, of which"), "{ran:#?}");
+    assert!(ran.code == 1 && ran.stdout.contains("2 pages missing, though"), "{ran:#?}");
     assert!(ran.stdout.contains(&gone), "{ran:#?}");
-    let file = "crivello-00001.warc.gz is gone; it had 4 URLs of its 4 that later visits found as they were, and that are \
+    let file = "crivello-00001.warc.gz is gone; it had 4 URLs (of its 4) that later visits found unchanged; their content is \
                 missing now\n";
     assert!(ran.stdout.contains(file) && !ran.stdout.contains("visited again"), "{ran:#?}");
     sandbox.done(&["crawl", "--dir", "web", "-q"]);
     let said = sandbox.done(&["doctor", "archive", "--dir", "web"]);
-    assert!(said.contains("is gone, but all that it had is in others, or was visited"), "{said}");
+    assert!(
+        said.contains("is gone, but all that it had is in other files, or was visited"),
+        "{said}"
+    );
     assert!(!sandbox.done(&["status", "--dir", "web"]).contains("gone: "));
 }
 
@@ -299,7 +305,7 @@ fn pages_that_are_lost_and_kept_out_are_said_to_be() {
             assert!(verdict.contains(&said), "{settings}: {verdict}");
             let doctor = sandbox.done(&["doctor", "archive", "--dir", "web"]);
             let (url, bar) = (server.url("/a"), if is_limit { "dropped: " } else { "" });
-            assert!(doctor.contains("1 page missing, of which only is left"), "{doctor}");
+            assert!(doctor.contains("1 page missing, though later visits found"), "{doctor}");
             assert!(doctor.contains(&format!("{url} ({bar}")), "{doctor}");
         }
         // Without the exclusion, the crawl fetches it.
@@ -360,7 +366,7 @@ fn damage_behind_a_304_is_told_with_the_command_that_asks() {
     }
     for _ in 0..2 {
         let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
-        let said = "1 page cannot be read, which later visits found as they were: `crivello crawl --recrawl` asks";
+        let said = "1 page cannot be read, though later visits found the content unchanged: `crivello crawl --recrawl` fetches";
         assert!(ran.code == 1 && ran.stdout.contains(said), "{ran:#?}");
         assert!(!ran.stdout.contains("1 page missing"), "{ran:#?}");
         let why = check(&sandbox, &server.url("/a"), "damaged: ");
@@ -673,7 +679,7 @@ fn an_older_page_is_said_to_be_one() {
         }
         let ran = get();
         assert!(ran.code == 0 && ran.stdout.contains("edition one"), "{ran:#?}");
-        let said = " is lost: crivello-00002.warc.gz, which had it, is gone\n";
+        let said = " is lost: it was in crivello-00002.warc.gz, which is gone\n";
         assert!(
             ran.stderr.contains("a newer capture of http") && ran.stderr.ends_with(said),
             "{ran:#?}"
@@ -682,8 +688,8 @@ fn an_older_page_is_said_to_be_one() {
         assert!(ran.stderr.contains("\nOlder     1 page in an older version"), "{ran:#?}");
         let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
         let said = format!(
-            "00002.warc.gz is gone, with 1 URL of its 1 of which others have older captures only: {url}; put it back, or \
-             let `crivello crawl --recrawl` ask for them"
+            "00002.warc.gz is gone, with 1 URL (of its 1) with only older captures in other files: {url}; put it back, or \
+             let `crivello crawl --recrawl` fetch them"
         );
         assert!(ran.code == 1 && ran.stdout.contains(&said), "{ran:#?}");
         assert!(sandbox.done(&["status", "--dir", "web"]).contains("gone: "));
@@ -717,7 +723,10 @@ fn a_page_that_is_what_it_was_before_is_not_older() {
     let ran = sandbox.run(&["index", "--dir", "web"]);
     assert!(!ran.stderr.contains("older"), "{ran:#?}");
     let said = sandbox.done(&["doctor", "archive", "--dir", "web"]);
-    assert!(said.contains("is gone, but all that it had is in others, or was visited"), "{said}");
+    assert!(
+        said.contains("is gone, but all that it had is in other files, or was visited"),
+        "{said}"
+    );
     assert!(!sandbox.done(&["status", "--dir", "web"]).contains("gone: "));
 }
 
@@ -744,7 +753,7 @@ fn an_older_page_is_not_printed_for_one_that_is_lost() {
     fs::remove_file(&second).expect("it is there");
     for args in [&[][..], &["--json"]] {
         let ran = get(args);
-        let what = "crivello-00002.warc.gz, which had it, is gone\n";
+        let what = "that capture was in crivello-00002.warc.gz, which is gone\n";
         assert!(ran.code == 1 && ran.stderr.ends_with(what), "{ran:#?}");
         assert!(!ran.stdout.contains("edition"), "{ran:#?}");
     }

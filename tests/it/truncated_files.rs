@@ -159,12 +159,12 @@ fn a_file_that_has_become_shorter_is_told_by_all() {
             let verdict = why["verdict"].as_str().expect("a verdict");
             assert!(verdict.contains(second), "{verdict}");
             let ran = sandbox.run(&["archive", "get", "--dir", "web", &server.url(path)]);
-            let said = format!("{second}, which had that, has become shorter\n");
+            let said = format!("the answer was in {second}, which has become shorter\n");
             assert!(ran.code == 3 && ran.stderr.ends_with(&said), "{ran:#?}");
         }
         let ran = doctor();
         let said = format!(
-            "archive/{second} has become shorter, with 2 URLs of the 2 that it lost in no other file: {}, {}; put a \
+            "archive/{second} has become shorter, with 2 URLs (of the 2 that it lost) in no other file: {}, {}; put a \
              whole copy in its place, or let the next crawl",
             server.url("/a"),
             server.url("/b")
@@ -182,7 +182,7 @@ fn a_file_that_has_become_shorter_is_told_by_all() {
     }
     let said = sandbox.done(&["doctor", "archive", "--dir", "web"]);
     let back = format!(
-        "archive/{second} has become shorter, but all that it lost is in others, or was visited again; who"
+        "archive/{second} has become shorter, but all that it lost is in other files, or was visited again; to"
     );
     assert!(said.contains(&back), "{said}");
     assert!(!sandbox.done(&["status", "--dir", "web"]).contains("shorter"));
@@ -209,7 +209,7 @@ fn an_older_capture_is_told_from_the_newer_one_that_a_file_has_lost() {
         let get = || sandbox.run(&["archive", "get", "--dir", "web", &server.url("/")]);
         let ran = get();
         assert_eq!((ran.code, ran.stdout.as_str()), (0, "old"), "{ran:#?}");
-        let said = "is lost: crivello-00002.warc.gz, which had it, has become";
+        let said = "is lost: it was in crivello-00002.warc.gz, which has become";
         assert!(ran.stderr.contains(said), "{ran:#?}");
         let ran = sandbox.run(&["index", "--dir", "web"]);
         assert!(ran.stderr.contains("1 page in an older version"), "{ran:#?}");
@@ -456,8 +456,7 @@ fn of_a_file_that_had_no_page_it_is_said_so() {
     sandbox.run(&["crawl", "--dir", "web", "-q", &server.url("/")]);
     fs::remove_file(sandbox.path(&file(1))).expect("it is there");
     let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
-    let said =
-        "archive/crivello-00001.warc.gz is gone, but it had no page: nothing but robots.txt files";
+    let said = "archive/crivello-00001.warc.gz is gone, but it had no page: only robots.txt files";
     assert!(ran.code == 0 && ran.stdout.contains(said), "{ran:#?}");
     assert!(!ran.stdout.contains("visited again"), "{ran:#?}");
 }
