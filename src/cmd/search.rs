@@ -1,6 +1,7 @@
-//! `crivello search`: prints results on the command line. The crates `serve` and `query` find them.
+//! `crivello search`: prints results on the command line. The crates `search` and `query` find them.
 //!
-//! **Invariant.** Crawled text cannot move the cursor. An invalid query is wrong usage, with a mark below the place.
+//! **Invariant.** Crawled text cannot move the cursor. An invalid query is a usage error, with a mark below the
+//! invalid character.
 
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
@@ -116,7 +117,7 @@ fn complete(engine: &Engine, text: &str, stop: &Stop, context: &Context) -> Resu
     Ok(if found.completions.is_empty() { Exit::NothingFound } else { Exit::Done })
 }
 
-/// Turns an error of the query into wrong usage, with a mark below the place.
+/// Turns an error in the query into a usage error, with a mark below the invalid character.
 fn complain(error: SearchError, query: &str) -> anyhow::Error {
     if !error.is_users() {
         return error.into();

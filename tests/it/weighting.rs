@@ -1,4 +1,4 @@
-//! How words are weighed, by the configuration and on the command line: the model, and words near each other.
+//! The weighting of words by the configuration and the command line: the model, and words near each other.
 
 use std::fs;
 
@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use crate::sandbox::Sandbox;
 
-/// The first two have the same words, and only the second has two of them beside each other.
+/// The first two documents have the same words. Only in the second are two of them next to each other.
 const DOCUMENTS: &str = r#"{"id": "far", "text": "the city has long streets and many trees, at their ends there is a hall"}
 {"id": "near", "text": "there is a city hall at the ends of many long streets, and it has trees"}
 {"id": "often", "text": "trees, trees, trees, trees, nothing but trees, trees and a city"}
 "#;
 
-/// The names of results in their order, and what is said of the first.
+/// Returns the names of the results in order, and the explanation of the first.
 fn search(sandbox: &Sandbox, query: &str, flags: &[&str]) -> (Vec<String>, String) {
     let asked = ["search", "--dir", "web", query, "--explain"];
     let answer = sandbox.json(&[&asked, flags].concat());

@@ -52,8 +52,8 @@ pub(crate) fn is_own(declared: &str) -> bool {
     value.len() == 32 && value.bytes().all(|byte| matches!(byte, b'A'..=b'Z' | b'2'..=b'7'))
 }
 
-/// Returns the correct digest, in the notation of `declared`, if `declared` is not the digest of `bytes`. Returns `None`
-/// if it is, or if its algorithm or notation is unknown.
+/// Returns the correct digest, in the notation of `declared`, if `declared` is not the digest of `bytes`. Returns
+/// `None` if it is, or if its algorithm or notation is unknown.
 pub(crate) fn mismatch(declared: &str, bytes: &[u8]) -> Option<String> {
     let (algorithm, value) = declared.split_once(':')?;
     let algorithm = algorithm.trim();

@@ -1,7 +1,7 @@
 //! Archive to pages: each archive file becomes one part of the page table.
 //!
-//! What lives here: what a record means for its URL. What does not: how HTML is read (`page`), how a
-//! WARC is read (`archive`).
+//! What lives here: the conversion of a record to a row: a page, a redirect, a failure or another outcome. What does
+//! not: parsing HTML (`page`), reading WARC files (`archive`).
 //!
 //! **Invariant.** A part depends only on its archive file and the options. Files are therefore read in parallel, and
 //! an unchanged file is not read twice with the same options. A damaged place is reported and skipped. The records
@@ -58,7 +58,7 @@ impl Default for ExtractOptions {
     }
 }
 
-/// What the stage found.
+/// The results of the stage.
 #[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct ExtractReport {
     /// Archive files that were read this time.
@@ -69,7 +69,7 @@ pub struct ExtractReport {
     pub redirects: u64,
     /// URLs that were fetched and are not a page.
     pub others: u64,
-    /// Damaged places in the files that were read. The records after a damaged place were read.
+    /// Damaged places in the files that were read. The stage also read the records after these places.
     pub damaged: u64,
     /// Messages about the first damaged places, with file and byte.
     pub damages: Vec<String>,
@@ -97,7 +97,7 @@ pub fn extract(
 ) -> Result<ExtractReport, JobsError> {
     let dir = collection.pages_dir();
     fs::create_dir_all(&dir).map_err(CollectionError::io(&dir))?;
-    // A killed crawl leaves a torn record at the end. The caller holds the lock of the collection.
+    // A killed crawl may leave an incomplete last record. The caller holds the lock of the collection.
     archive::repair(&collection.archive_dir())?;
     check_archive(collection)?;
     let Plan { kept: mut parts, missing, lag } = Plan::of(collection, options)?;
@@ -131,8 +131,8 @@ pub fn extract(
     })
 }
 
-/// Fails if the archive has no files but the index has documents. The disk of the archive may not be mounted, and the
-/// stage would empty the index.
+/// Fails if the archive has no files but the index has documents. Perhaps the disk of the archive is not mounted; then
+/// the stage would empty the index.
 fn check_archive(collection: &Collection) -> Result<(), JobsError> {
     let path = collection.archive_dir();
     if !Archive::open(&path)?.files().is_empty() {
@@ -201,7 +201,7 @@ pub fn extract_staleness(
     Ok(Plan::of(collection, options)?.lag)
 }
 
-/// Increase it when the same record gives other rows. All parts are then rebuilt.
+/// The version of the conversion. Increase it if the rows of a record change. All parts are then rebuilt.
 const ROWS_VERSION: u32 = 7;
 
 impl ExtractOptions {
@@ -373,7 +373,7 @@ fn fate_of(record: &Record, options: &ExtractOptions) -> Option<(String, Capture
     Some((name, fate?, is_cut))
 }
 
-/// A page as it was read.
+/// A page, read from a record.
 struct ReadPage {
     row: Box<PageRow>,
     /// Whether the text was cut.
@@ -440,7 +440,8 @@ fn response(record: &Record, url: &Url, options: &ExtractOptions) -> CaptureOutc
     text_of(record, url, &Body { kind, bytes: &body, header }, options)
 }
 
-/// A 304 with `noindex` withholds the page, even if no later capture has the page itself.
+/// Returns the outcome of a revisit. A 304 with `noindex` hides the page from searches, even if no later capture has
+/// the page itself.
 fn revisit(record: &Record, options: &ExtractOptions) -> CaptureOutcome<ReadPage> {
     let asks = |answer: archive::HttpResponse<'_>| {
         let directives = Directives::from_headers(&answer.headers, &options.agent);

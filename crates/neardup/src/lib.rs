@@ -1,7 +1,8 @@
 //! Fingerprints of texts, the search for close fingerprints, and the exact comparison of two pages.
 //!
-//! A [`fingerprint`] has a digest and a [`simhash`]. Digests are equal for texts that are equal after
-//! normalisation. Simhashes are close for close texts. [`PermutedTables`] finds close simhashes without
+//! A [`fingerprint`] has a digest, a [`simhash`] and an identity. Digests are equal for texts that are equal after
+//! normalisation. Simhashes are close for close texts. Pages with different identities are never near-duplicates.
+//! [`PermutedTables`] finds close simhashes without
 //! comparing all pairs. Fingerprints select candidates; [`PageWords`] then compares two pages word by word.
 //! The caller handles HTML, URLs and files, and chooses the representative of each group.
 //!

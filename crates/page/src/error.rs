@@ -1,6 +1,7 @@
 //! The error type: an invalid URL, body or configuration.
 //!
-//! **Invariant.** A message is short, because it cuts any text that it repeats from a page.
+//! **Invariant.** The length of a message about a page is bounded: text from the page is cut, or is part of a URL of
+//! valid length.
 
 /// An error of this crate. Malformed HTML gives no error, because any text can be read as HTML.
 #[derive(Debug, thiserror::Error)]

@@ -371,8 +371,8 @@ fn needs_shared_scripts_comments_and_what_is_private_are_left_alone() {
 #[test]
 fn needs_shared_a_redirect_to_a_link_local_address_is_not_followed() {
     let row = Row::crawl(&["/offsite"], &[], "");
-    // Without `contact` no host elsewhere is asked at all; that this address is refused with it, too, is
-    // tested where no network is: `frontier/tests/politeness.rs`.
+    // Without `contact`, the crawl requests nothing from other hosts. With `contact` this address is refused as well;
+    // `crates/crawl/src/frontier/tests/politeness.rs` tests that without a network.
     row.check_counts([("pages", 0), ("requests", 2), ("failures/contact", 1)]);
     row.check_verdict("/offsite", "fetched: it redirects");
     row.check_verdict(

@@ -1,6 +1,6 @@
-//! Questions of one class asked over and over, for whoever looks where the time goes (`perf record`).
+//! Repeats the questions of one class, for a profiler (`perf record`).
 //!
-//! **Invariant.** The questions, and how each is timed, are those of `search`.
+//! **Invariant.** The questions and their timing are those of `search.rs`.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::questions::of_titles;
 use crate::search::{CLASSES, K, config, query, summary, time};
 use crate::{Result, crivello};
 
-/// Asks `n` questions of a class, each in so many rounds of which the fastest counts.
+/// Asks `n` questions of a class. Each is asked in `rounds` rounds, of which the fastest counts.
 pub(crate) fn measure(
     dir: &Path,
     titles: &Path,

@@ -1,7 +1,7 @@
-//! An index for an engine that is no crate: the text as a CIFF file, and questions with their answers.
+//! An index for an engine that is not a Rust crate: a CIFF file, and questions with their answers.
 //!
-//! **Invariant.** Documents are named by their numbers in the index, from zero, and the questions are those that
-//! `search` asks under the name of "or".
+//! **Invariant.** The names of documents are their numbers in the index, from zero. The questions are those of the
+//! class "or" in `search.rs`.
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -17,7 +17,7 @@ use crate::questions::of_titles;
 use crate::search::{K, OR_WORDS, config, words};
 use crate::{Result, crivello};
 
-/// Writes the text of the index `dir` to `ciff`, and to `questions` the terms of `n` questions and the best documents.
+/// Exports the index `dir` to `ciff`. Writes the terms of `n` questions and their best documents to `questions`.
 pub(crate) fn write(
     dir: &Path,
     titles: &Path,

@@ -1,30 +1,30 @@
-//! Crivello's index beside tantivy's: the same text, the same tokens, one thread.
+//! Compares Crivello's index with tantivy's on the same text.
 //!
 //! ```text
 //! index-peer corpus COLLECTION CORPUS                 the text of every document, as a flat file
-//! index-peer tokenise ours|own CORPUS                 turning it into terms, nothing else
+//! index-peer tokenise ours|own CORPUS                 only turns the text into terms
 //! index-peer build crivello CORPUS DIR MEMORY_BYTES url|bisection
-//! index-peer build crivello CORPUS DIR default        the same with the settings that users have
-//! index-peer build tantivy ours|own CORPUS DIR        whose terms: Crivello's or tantivy's
+//! index-peer build crivello CORPUS DIR default        builds with the default settings
+//! index-peer build tantivy ours|own CORPUS DIR        builds with Crivello's terms or tantivy's own
 //! index-peer same DIR DIR                             whether two of Crivello's indices are equal
 //! index-peer compare CRIVELLO TANTIVY N               whether both give the same answers
-//! index-peer lexicon CRIVELLO TANTIVY                 beside a map as a finite-state transducer
+//! index-peer lexicon CRIVELLO TANTIVY                 compares the lexicon with a finite-state transducer
 //! index-peer decode CRIVELLO                          every code on the numbers of an index
 //! index-peer walk CRIVELLO TANTIVY                    all posting lists from end to end
-//! index-peer passages CORPUS CORPUS WORDS             the bodies, cut into pieces of so many words
+//! index-peer passages CORPUS CORPUS WORDS             cuts the bodies into pieces of WORDS words
 //! index-peer search CRIVELLO TANTIVY CORPUS N         N questions a class, of the corpus's titles
-//! index-peer fields CRIVELLO TANTIVY CORPUS N         the same in all fields, under the default configuration
-//! index-peer ask CRIVELLO CORPUS N CLASS ROUNDS      the same of one class over and over, for a profiler
+//! index-peer fields CRIVELLO TANTIVY CORPUS N         N questions a class in all fields, default configuration
+//! index-peer ask CRIVELLO CORPUS N CLASS ROUNDS       N questions of one class, repeated, for a profiler
 //! index-peer handover CRIVELLO CORPUS N CIFF FILE     the text for another engine, N questions and their answers
 //! index-peer equal CRIVELLO CORPUS N                  whether pruning changes the answer to N questions
 //! index-peer nested CRIVELLO CORPUS N                 N nested questions with windows, and the least they must cost
 //! ```
 //!
-//! Each prints one line of JSON; `bench/index/run` calls them and makes the table. What lives here: the
-//! commands. What does not: which figures are compared, and what counts as reached.
+//! Each command prints one line of JSON. `bench/index/run` calls the commands and makes the table. What lives here: the
+//! commands. What does not: the choice of the figures to compare, and the goals.
 //!
-//! **Invariant.** The clock is the processor time of the process, and runs only when all input is in
-//! memory. Whatever is timed has been checked first, here or by an earlier command.
+//! **Invariant.** Times are processor times of the process, measured when all input is in memory. The results of a
+//! timed task were checked before, here or by an earlier command.
 
 mod answers;
 mod ask;
@@ -49,7 +49,7 @@ use std::path::Path;
 
 use index::{Config, DocOrder};
 
-/// What every command ends with: a line of JSON, or why not.
+/// The result of a command: a line of JSON, or an error.
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() -> Result<()> {

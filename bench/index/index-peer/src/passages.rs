@@ -1,7 +1,7 @@
-//! A corpus of passages: the bodies of another, cut into pieces of so many words.
+//! A corpus of passages: the bodies of another corpus, cut into pieces of `words` words.
 //!
-//! Pages are long and few. Passages are what search engines are mostly measured on: many, short, with
-//! long posting lists.
+//! Pages are long and few. Search engines are mostly measured on passages, which are short and many, and have long
+//! posting lists.
 //!
 //! **Invariant.** Every word of every body is in exactly one passage, in the same order.
 

@@ -1,7 +1,7 @@
-//! Questions as people ask them: words of titles of the collection.
+//! Test queries: words from titles of the collection.
 //!
-//! **Invariant.** The same corpus gives the same questions, and each of their words is one term that the
-//! body of some document has.
+//! **Invariant.** The same corpus gives the same questions. Each of their words is one term, which occurs in the body
+//! of some document.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ use crate::Result;
 use crate::corpus::Corpus;
 use crate::sample::shuffle;
 
-/// A question: words as typed, and what the analysis makes of them.
+/// A question: its words, and their terms after analysis.
 pub(crate) struct Question {
     pub(crate) words: Vec<String>,
     pub(crate) terms: Vec<String>,
 }
 
-/// `n` questions of `least` to `most` words in a row, those of a title.
+/// Returns `n` questions. Each has `least` to `most` consecutive words of a title.
 pub(crate) fn of_titles(
     corpus: &Corpus,
     segment: &Segment,

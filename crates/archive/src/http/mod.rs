@@ -47,8 +47,8 @@ pub fn parse_http(block: &[u8]) -> Result<HttpResponse<'_>, ArchiveError> {
     Ok(HttpResponse { status, headers, body: &block[body_offset..], body_offset })
 }
 
-/// Returns the unchanged bytes of the first header field called `name` of an HTTP message. Case does not matter. Of a
-/// folded value, only the first line is returned.
+/// Returns the unchanged bytes of the first header field called `name` of an HTTP message. Case does not matter.
+/// A folded value is cut after its first line.
 pub fn http_field<'a>(block: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let (head, _) = split(block)?;
     let mut fields = head.split(|&byte| byte == b'\n').skip(1).filter_map(|line| {

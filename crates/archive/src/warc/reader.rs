@@ -7,8 +7,8 @@
 //! **Invariant.** The limits bound the memory, whatever the file says. A record is returned only after its member has
 //! passed its checksum, unless another record follows in the same member. After an error, the next call continues at
 //! the following record if the beginning of that record is certain. It is certain at the next member and at the end of
-//! a block of known length. Otherwise the iteration ends. The reader does not search for bytes that look like a record, because
-//! a page may contain a WARC file. Callers can start that search (`reader/resync.rs`).
+//! a block of known length. Otherwise the iteration ends. The reader does not search for bytes that look like a
+//! record, because a page may contain a WARC file. Callers can start that search (`reader/resync.rs`).
 //!
 //! Reference: ISO 28500:2017 (WARC 1.1). The reader handles the drafts 0.17 and 0.18
 //! in the same way.

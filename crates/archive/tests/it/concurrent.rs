@@ -1,4 +1,4 @@
-//! Readers of a folder while a writer appends to it, and while one begins.
+//! Concurrent readers of a folder: while a writer appends, and while a writer starts.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,17 +9,17 @@ use archive::{Archive, ArchiveError, Compression, WarcWriter, WriterOptions, rep
 use crate::drafts::{Owned, resource};
 
 const RECORDS: usize = 400;
-/// How often a reader looks while writers begin.
+/// Number of lookups of a reader while writers start.
 const ROUNDS: usize = 300;
 
 fn draft(number: usize) -> Owned {
-    // Some larger than a pipe or a page, so that an append can be seen half done.
+    // Some records are larger than a pipe or a page of memory, so a reader can see them partly written.
     let text = format!("{number} ").repeat(if number.is_multiple_of(5) { 20_000 } else { 20 });
     resource(&format!("http://a.example/{number}"), &text)
 }
 
-/// Whatever moment a reader looks, it sees the first n records, n not less than were acknowledged before it
-/// looked; the only error is that the last one is unfinished. Lookups agree.
+/// A reader sees a prefix of the records. It has at least the records that were acknowledged before the reader opened
+/// the archive. The only error is an unfinished last record. Lookups agree.
 #[test]
 fn readers_see_whole_records_while_the_writer_appends() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -80,7 +80,7 @@ fn readers_see_whole_records_while_the_writer_appends() {
     });
 }
 
-/// A writer that begins removes what others have left that were killed, and nothing that a reader is just writing.
+/// A starting writer removes the temporary files of killed processes, but no file that a reader is writing.
 #[test]
 fn readers_make_cdxj_files_while_a_writer_begins() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -93,7 +93,7 @@ fn readers_make_cdxj_files_while_a_writer_begins() {
     let done = AtomicBool::new(false);
     let look_up = || {
         for _ in 0..ROUNDS {
-            // As it may be gone at any time, so it may be removed at any time.
+            // The file may be missing, and another reader may remove it at any time.
             let _ = fs::remove_file(&cdxj);
             let archive = Archive::open(dir.path()).expect("listed");
             let lines = archive.captures("http://a.example/1").expect("looked up");

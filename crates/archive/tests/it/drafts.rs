@@ -1,4 +1,4 @@
-//! Records to write and ways to read them back, for all topics.
+//! Drafts of records, and functions that write and read them, for all tests.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use archive::{
 /// 2023-11-14T22:13:20Z.
 pub(crate) const DATE_S: i64 = 1_700_000_000;
 
-/// Both ways to write.
+/// Both compressions.
 pub(crate) const BOTH: [Compression; 2] =
     [Compression::Gzip { level: 1 }, Compression::Zstd { level: 1 }];
 
@@ -19,7 +19,7 @@ pub(crate) fn with(compression: Compression) -> WriterOptions {
     WriterOptions { compression, ..WriterOptions::default() }
 }
 
-/// The first file that is written so.
+/// The name of the first file with this compression.
 pub(crate) fn first_file(compression: Compression) -> &'static str {
     match compression {
         Compression::Gzip { .. } => "crivello-00001.warc.gz",
@@ -27,7 +27,7 @@ pub(crate) fn first_file(compression: Compression) -> &'static str {
     }
 }
 
-/// A draft that owns what it holds.
+/// A draft that owns its values.
 #[derive(Clone, Debug)]
 pub(crate) struct Owned {
     pub(crate) kind: Kind,
@@ -67,7 +67,7 @@ impl Owned {
     }
 }
 
-/// A document without a protocol around it.
+/// A `resource` record: a document without HTTP.
 pub(crate) fn resource(target: &str, text: &str) -> Owned {
     Owned {
         kind: Kind::Resource,
@@ -81,7 +81,7 @@ pub(crate) fn resource(target: &str, text: &str) -> Owned {
     }
 }
 
-/// An answer.
+/// A `response` record.
 pub(crate) fn response(target: &str, body: &[u8]) -> Owned {
     let headers: [(&str, &[u8]); 2] =
         [("Content-Type", b"text/html; charset=utf-8"), ("Transfer-Encoding", b"chunked")];
@@ -96,7 +96,7 @@ pub(crate) fn response(target: &str, body: &[u8]) -> Owned {
     }
 }
 
-/// One of every kind that a crawl writes, the `warcinfo` excepted, which comes by itself.
+/// One record of every kind that a crawl writes, except the `warcinfo` that the writer adds.
 pub(crate) fn of_every_kind() -> Vec<Owned> {
     let url = "http://www.example.org/page?q=1";
     let page = response(url, b"<p>A page of some length, <p>A page of some length");
@@ -145,7 +145,7 @@ pub(crate) fn of_every_kind() -> Vec<Owned> {
     vec![page, request, metadata, revisit, document]
 }
 
-/// Writes all into a folder; returns their places.
+/// Writes all drafts to a folder. Returns their locations.
 pub(crate) fn write_all(dir: &Path, options: WriterOptions, drafts: &[Owned]) -> Vec<Location> {
     let mut writer = WarcWriter::create(dir, options).expect("a writer");
     let places = drafts.iter().map(|draft| draft.write(&mut writer).expect("written")).collect();
@@ -153,7 +153,7 @@ pub(crate) fn write_all(dir: &Path, options: WriterOptions, drafts: &[Owned]) ->
     places
 }
 
-/// Every record of a file up to its end, or up to and with its errors.
+/// Returns all records and errors of a file.
 pub(crate) fn read_all(path: &Path, limits: &Limits) -> (Vec<Record>, Vec<ArchiveError>) {
     let mut reader = match WarcReader::open(path, limits.clone()) {
         Ok(reader) => reader,

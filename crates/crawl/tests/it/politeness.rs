@@ -154,8 +154,7 @@ fn host_ready_ms(config: &Config, crawl_delay_ms: Option<u64>, past: &[Request])
     last.finished_ms + pause_ms.max(delay_ms).max(asked_ms)
 }
 
-/// Requests hosts at addresses again and again; every request must begin at the very moment that the definition
-/// gives.
+/// Requests hosts at addresses repeatedly. Each request must begin exactly at the time that the definition gives.
 fn check_walk(config: &Config, addresses: &[u8], delays: &[Option<u64>], lengths: &[u64]) {
     let politeness = Politeness::new(config);
     let address = |host: usize| Some(IpAddr::from([10, 0, 0, addresses[host]]));

@@ -1,4 +1,4 @@
-//! The host whose pages restrict their own use by robots.
+//! A host whose pages forbid robots to index them or to follow their links.
 //!
 //! **Invariant.** The target of a link that must not be followed has no other link. A request for
 //! it therefore proves that the crawler did not obey.
@@ -61,5 +61,5 @@ pub(super) fn meta(url: &dyn Fn(&str) -> String) -> Vec<Entry> {
     entries
 }
 
-/// The number that the three copies share; far from those given by place.
+/// The number that the three copies share. It is greater than the numbers that other pages get by their position.
 const COPY: u32 = 1000;
