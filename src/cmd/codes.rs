@@ -43,7 +43,10 @@ enum What {
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     if args.svg.is_some() && args.what.is_some() {
-        return Err(Usage("--svg is for a collection and takes no command".to_owned()).into());
+        return Err(Usage(
+            "--svg draws the codes of a collection; leave out the subcommand".to_owned(),
+        )
+        .into());
     }
     match &args.what {
         None => survey::run(args.svg.as_deref(), context),

@@ -524,7 +524,7 @@ impl LostUrls {
     fn tell(&self, faults: &mut Vec<String>, notes: &mut Vec<String>) {
         let what = "though later visits found the content unchanged";
         let unreadable = "cannot be read, though later visits found the content unchanged: `crivello crawl --recrawl` fetches it again";
-        let kept_out = "and excluded now; a crawl fetches them again once they are allowed. Nothing needs to be done";
+        let kept_out = "and excluded now; a crawl fetches them again once they are allowed; no action is needed";
         for (at, (noun, kind)) in LostUrls::KINDS.into_iter().enumerate() {
             let told = |urls: &[Vec<String>; 2], what: &str| {
                 told(&urls[at], noun, &format!("{kind}{what}"))

@@ -345,7 +345,7 @@ fn pages_facts(pages: &PagesStatus) -> Vec<Fact> {
     let reasons = most_frequent(&pages.reasons);
     let mut facts = vec![
         Fact::new("Pages", format!("{} and {redirects}", count(pages.pages as u64, "page"))),
-        Fact::detail("Pages", format!("URLs lost by chance: {lost}")),
+        Fact::detail("Pages", format!("URLs lost to hash collisions: {lost}")),
     ];
     if pages.others > 0 {
         facts.push(Fact::new("No page", format!("{urls}: {reasons}")));

@@ -192,7 +192,7 @@ fn cut(path: &Path, length: u64) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Removes what CDXJ writers left that were killed. Others may be readers that write one right now.
+/// Removes the temporary files that killed writers of CDXJ files left. Keeps files that a process is still writing.
 fn remove_temporary(dir: &Path) -> Result<(), ArchiveError> {
     for entry in fs::read_dir(dir).map_err(ArchiveError::io(dir))? {
         let path = entry.map_err(ArchiveError::io(dir))?.path();

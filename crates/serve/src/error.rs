@@ -17,7 +17,7 @@ pub enum ServeError {
     #[error("the server cannot go on")]
     Io(#[from] io::Error),
     /// A search that ended without an answer.
-    #[error("the search was broken off")]
+    #[error("the search ended without an answer; try again")]
     Stopped,
     /// The queue of waiting searches is full.
     #[error("the server is busy: too many searches are waiting; try again in a second")]

@@ -342,7 +342,7 @@ fn sieve(sieve: &SieveReport) -> Vec<Fact> {
             format!("{kind}: {offered} found, {emitted} new; cache hits {hits:.0} %"),
         ),
         Fact::detail("Sieve", format!("{memory} of memory, {disk} on disk")),
-        Fact::detail("Sieve", format!("URLs lost by chance: {lost}")),
+        Fact::detail("Sieve", format!("URLs lost to hash collisions: {lost}")),
     ]
 }
 
@@ -593,7 +593,7 @@ mod tests {
         let details = said.iter().filter(|fact| fact.is_detail).map(Fact::to_string);
         let details: Vec<String> = details.collect();
         assert!(details.contains(&"Excluded 3 links: `scope` 2, `skip_extensions` 1".to_owned()));
-        assert!(details.contains(&"Sieve URLs lost by chance: none expected".to_owned()));
+        assert!(details.contains(&"Sieve URLs lost to hash collisions: none expected".to_owned()));
     }
 
     #[test]

@@ -7,8 +7,8 @@
 //! A page may contain a WARC file, so the search may find a record inside a page. Therefore only bytes after damage
 //! are searched, and only as a last resort.
 //!
-//! **Invariant.** A found place holds a readable record, whole and with valid checksums. Each search ends after the
-//! place where it began. All searches of a file together read at most a multiple of its size.
+//! **Invariant.** A found place holds a readable record, whole and with valid checksums. Each search moves
+//! forward. All searches of a file together read at most a multiple of its size.
 
 use std::io::{Read, Seek};
 
