@@ -15,9 +15,9 @@
 //! ([`import_ciff`]), instead of all stages. It may also go to one ([`export_ciff`]).
 //!
 //! **Invariant.** A stage writes to a temporary file and renames it. The index renames only its manifest, which
-//! names the new files. After a kill at any moment, every output is whole: the old one, the new one, or absent. Pages, graph, clusters and index name the input that they were made
-//! from. A stage with unchanged input therefore does nothing, and a stale output is recognised. Ranks are removed
-//! with their graph.
+//! names the new files. After a kill at any moment, every output is whole: the old one, the new one, or absent. Pages,
+//! graph, clusters and index name the input that they were made from. A stage with
+//! unchanged input therefore does nothing, and a stale output is recognised. Ranks are removed with their graph.
 #![forbid(unsafe_code)]
 
 mod changes;

@@ -171,7 +171,7 @@ fn open(block: &[u8]) -> Result<(Head, &[u8]), &'static str> {
     let (bytes, gaps) = contents.split_first_chunk().ok_or("the block is too short")?;
     let head = Head::read(*bytes);
     if head.gap_bytes != gaps.len() || bytes[3] != 0 {
-        return Err("the block is not as long as it says");
+        return Err("the length of the block does not agree with its header");
     }
     Ok((head, gaps))
 }

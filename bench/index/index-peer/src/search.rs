@@ -1,18 +1,18 @@
-//! Questions put to both engines: whether they agree, and how long each takes.
+//! Asks both engines the same questions, compares their answers and measures their times.
 //!
-//! One field, one segment, one thread, everything in memory; BM25 with tantivy's parameters on both
-//! sides. tantivy rounds the lengths of documents and computes in single precision, so that scores are
-//! equal but for a few per cent, and of two documents with all but the same score either may come first.
+//! One field, one segment, one thread, everything in memory; BM25 with tantivy's parameters on both sides. tantivy
+//! rounds the lengths of documents and computes in single precision. So scores may differ by a few per cent, and
+//! documents with nearly equal scores may be in either order.
 //!
-//! Crivello keeps tables of frequent words that were asked for before, tantivy has nothing like it: so words that must all
-//! match are also timed without, and from the first question on, tables being made meanwhile; what tables take is told.
+//! Crivello keeps tables of frequent words that were used before; tantivy has no such tables. So conjunctions are also
+//! timed without tables, and from the first question on, while tables are made. The memory of the tables is printed.
 //!
-//! Words have become terms on both sides before the clock runs, and lists are looked up while it does. A question is asked
-//! several times in a row, so often that the clock's own time is a hundredth. Then all of a class are asked in an order
-//! without pattern, once each: what one question leaves in the processor's caches is of no use to the next.
+//! The analysis of words is not timed; the lookup of lists is. A question is first repeated until the clock itself
+//! takes at most a hundredth of the time. Then all questions of a class are asked once each, in random order,
+//! so that one question does not warm the processor's caches for the next.
 //!
-//! **Invariant.** No question is timed before its answers have been compared; they are compared again when it has been timed,
-//! when words have their tables. With tables they are what they are without, to the last bit.
+//! **Invariant.** The answers to a question are compared before it is timed, and again afterwards, when its words have
+//! their tables. The answers with and without tables are equal in every bit.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -32,24 +32,24 @@ use crate::questions::{Question, of_titles};
 use crate::sample::shuffle;
 use crate::{Result, crivello, peer};
 
-/// Results of a question.
+/// Number of results of a question.
 pub(crate) const K: usize = 10;
-/// Rounds of which the fastest counts, for each question.
+/// Number of rounds for each question. The fastest counts.
 const ROUNDS: usize = 5;
-/// How often a searcher without tables is asked everything.
+/// Number of passes over all questions for a searcher without tables.
 const PASSES: usize = 8;
-/// How long a measurement takes at least: about a hundred times as long as the clock, which is the kernel's.
+/// Least duration of a measurement: about a hundred times the duration of a call of the kernel's clock.
 const LEAST_NS: f64 = 100_000.0;
-/// What tantivy's rounding of lengths may make of a score, relatively.
+/// Largest relative error of a score from tantivy's rounding of lengths.
 const ROUNDED: f64 = 0.12;
 
-/// The least and the most words of a question of which one is enough.
+/// The least and the greatest number of words of a disjunction.
 pub(crate) const OR_WORDS: (usize, usize) = (2, 5);
-/// What is asked, with the least and the most words of a question.
+/// The classes of questions, each with the least and the greatest number of words.
 pub(crate) const CLASSES: [(&str, (usize, usize)); 4] =
     [("one term", (1, 1)), ("or", OR_WORDS), ("and", (2, 5)), ("phrase", (2, 3))];
 
-/// A question of a class.
+/// Makes the query of a question in a class.
 pub(crate) fn query(class: &str, question: &Question) -> Query {
     let words = words(question);
     match class {
@@ -63,21 +63,21 @@ pub(crate) fn query(class: &str, question: &Question) -> Query {
 /// Both engines, each with an index of the same text.
 struct Engines {
     ours: Searcher,
-    /// The same without tables.
+    /// Crivello without tables.
     bare: Searcher,
-    /// The same before anybody has asked.
+    /// Crivello before the first question.
     fresh: Searcher,
     theirs: tantivy::Searcher,
     field: tantivy::schema::Field,
 }
 
-/// A question in both languages.
+/// A question as a query of both engines.
 struct Pair {
     ours: Query,
     theirs: Box<dyn PeerQuery>,
 }
 
-/// The same, with its words made ready.
+/// A question after the analysis of its words.
 struct Ready<'a> {
     ours: Prepared<'a>,
     theirs: &'a dyn PeerQuery,
@@ -127,7 +127,7 @@ pub(crate) fn measure(ours: &Path, theirs: &Path, titles: &Path, n: usize) -> Re
     Ok(found)
 }
 
-/// BM25 as the peers have it, of the text only.
+/// BM25 with the parameters of the peers, on the text only.
 pub(crate) fn config() -> Config {
     let weights = FieldWeights { title: 0.0, headings: 0.0, body: 1.0, url: 0.0, anchor: 0.0 };
     Config { k1: 1.2, b: 0.75, weights, ..Config::default() }
@@ -158,8 +158,8 @@ impl Engines {
         Pair { ours: query(class, question), theirs }
     }
 
-    /// Both count the same documents, and the scores of the best are the same as far as tantivy's go. A phrase is
-    /// scored otherwise there: by how often it stands in a document as a whole.
+    /// Fails unless both engines count the same documents and give the best documents equal scores, up to
+    /// tantivy's rounding. The scores of phrases are not compared: tantivy scores the frequency of the whole phrase.
     fn compare(&self, pair: &Pair, class: &str) -> Result<()> {
         let Pair { ours, theirs } = pair;
         let counts = (self.ours.count(ours)?, self.theirs.search(&**theirs, &Count)? as u64);
@@ -193,8 +193,8 @@ impl Engines {
         json!({ "questions": pairs.len(), "crivello": crivello, "tantivy": tantivy })
     }
 
-    /// What tables there are when all have been asked, what they take, and what it takes to ask each question once of a searcher
-    /// that has none yet, and a second time, and so on.
+    /// Returns the number and memory of the tables after all questions. Also returns the time of each pass over the
+    /// questions, for a searcher that begins without tables.
     fn tables(&self, pairs: &[Pair]) -> Result<Value> {
         let told = self.ours.tables();
         let ready = ready(&self.fresh, pairs)?;
@@ -237,7 +237,7 @@ fn near((ours, (theirs, _)): (&Hit, &(f32, DocAddress))) -> bool {
     (ours.score - f64::from(*theirs)).abs() <= ROUNDED * ours.score
 }
 
-/// The cost of each question under each of some ways to answer it: in a row, and in turn.
+/// The cost of each question under several ways to answer it: repeated, and once each.
 pub(crate) fn timed<T, const N: usize>(
     pairs: &[T],
     mut ways: [&mut dyn FnMut(&T); N],
@@ -275,14 +275,14 @@ fn least(kept: &mut [f64], found: &[f64]) {
     kept.iter_mut().zip(found).for_each(|(kept, found)| *kept = kept.min(*found));
 }
 
-/// The microseconds that a question takes in the mean, each asked once.
+/// The mean time of a question in microseconds, with each question asked once.
 pub(crate) fn pass<T>(questions: &[T], ask: impl FnMut(&T)) -> f64 {
     let begun = cpu_s();
     questions.iter().for_each(ask);
     (cpu_s() - begun) * 1e6 / questions.len() as f64
 }
 
-/// The nanoseconds of each question, each asked once, without the time of the clock.
+/// The time of each question in nanoseconds, with each asked once. The time of the clock is subtracted.
 fn pass_each<T>(questions: &[T], mut ask: impl FnMut(&T)) -> Vec<f64> {
     let clock = (0..1_000).map(|_| -(cpu_s() - cpu_s())).fold(f64::INFINITY, f64::min);
     let spent = questions.iter().map(|question| {
@@ -293,8 +293,8 @@ fn pass_each<T>(questions: &[T], mut ask: impl FnMut(&T)) -> Vec<f64> {
     spent.collect()
 }
 
-/// The nanoseconds that each question takes under each way, asked in turns: the fastest of several rounds, after one
-/// that does not count.
+/// The time of each question in nanoseconds under each way, with the ways in turn: the fastest of several rounds, after
+/// one that does not count.
 fn in_a_row<T, const N: usize>(pairs: &[T], ways: &mut [&mut dyn FnMut(&T); N]) -> [Vec<f64>; N] {
     let mut ns = ways.each_ref().map(|_| Vec::new());
     for pair in pairs {
@@ -312,7 +312,7 @@ fn in_a_row<T, const N: usize>(pairs: &[T], ways: &mut [&mut dyn FnMut(&T); N]) 
     ns
 }
 
-/// The nanoseconds that a question takes, asked as often in a row as the clock needs to tell.
+/// The time of a question in nanoseconds, repeated until the clock is precise enough.
 pub(crate) fn time(mut ask: impl FnMut()) -> f64 {
     let mut times = 4.0_f64;
     loop {
@@ -322,7 +322,7 @@ pub(crate) fn time(mut ask: impl FnMut()) -> f64 {
         if spent >= LEAST_NS {
             return spent / times;
         }
-        // As often as will do, and somewhat more.
+        // The expected number of repetitions, and some more.
         times = (times * LEAST_NS / spent.max(1.0) * 1.1).min(1e6).max(times + 1.0).ceil();
     }
 }

@@ -65,7 +65,7 @@ impl Header {
         let directory = bytes_of(u64::from(buckets) + 1, entry_width);
         let whole = LENGTH as u64 + directory + bytes_of(cells, width + signature);
         if whole != bytes.len() as u64 {
-            return Err(damaged("not as long as it says", bytes.len() as u64));
+            return Err(damaged("the length does not agree with the header", bytes.len() as u64));
         }
         let cells_start = usize::try_from(LENGTH as u64 + directory);
         let cells_start = cells_start.expect("not more than there are bytes");

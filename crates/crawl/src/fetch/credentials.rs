@@ -234,7 +234,7 @@ fn check_twice(rule: &Rule, others: &[Rule]) -> Result<(), String> {
     match names.find(|name| rule.headers.iter().any(|(own, _)| own == *name)) {
         None => Ok(()),
         Some(name) => Err(format!(
-            "an entry before it has the same host, and the header {name} as well, of which only one can be sent"
+            "an entry before it has the same host, and the header {name} as well; only one can be sent"
         )),
     }
 }
@@ -263,11 +263,11 @@ fn rule(auth: &HostAuth) -> Result<Rule, String> {
         return Ok(Rule { hosts, headers });
     }
     if auth.user.contains(':') {
-        return Err(format!("the user for {host:?} must not hold a colon"));
+        return Err(format!("the user for {host:?} must not contain a colon"));
     }
     if headers.iter().any(|(name, _)| name == AUTHORIZATION) {
         return Err(format!(
-            "{host:?} has a `user` and the header Authorization, of which only one can be sent"
+            "{host:?} has a `user` and the header Authorization; only one can be sent"
         ));
     }
     let pair = format!("{}:{}", auth.user, auth.password);
