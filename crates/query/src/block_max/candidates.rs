@@ -13,7 +13,7 @@ use super::workspace::Workspace;
 use super::{Collector, Word};
 
 /// The words of a query, and those that are not added yet.
-pub(super) struct RemainingGroups<'r, 'a> {
+pub(super) struct RemainingWords<'r, 'a> {
     pub(super) words: &'r mut [Word<'a>],
     /// Numbers of these words, in the order of evaluation.
     pub(super) left: &'r [usize],
@@ -36,7 +36,7 @@ impl Span {
 
 /// Adds the remaining words to the candidates in `work.found` and judges those that reach the threshold.
 pub(super) fn complete(
-    rest: &mut RemainingGroups<'_, '_>,
+    rest: &mut RemainingWords<'_, '_>,
     span: Span,
     collector: &mut Collector<'_, '_>,
     work: &mut Workspace,
@@ -113,7 +113,7 @@ fn add(word: &mut Word<'_>, span: Span, work: &mut Workspace) {
 
 /// Looks up the remaining words for one document while it can still reach the threshold.
 fn look_up(
-    rest: &mut RemainingGroups<'_, '_>,
+    rest: &mut RemainingWords<'_, '_>,
     collector: &mut Collector<'_, '_>,
     doc: u32,
     (mut score, mut sum): (f32, f32),

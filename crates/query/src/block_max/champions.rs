@@ -10,7 +10,7 @@ use super::{Collector, Word};
 /// at most this multiple of *k1*.
 const TOLD_APART: f64 = 1e6;
 
-/// Judges the champions if no other document can be among the top k. Returns whether it did.
+/// Collects the champions if no other document can be among the top k. Returns whether it did.
 pub(super) fn collect(word: &Word<'_>, collector: &mut Collector<'_, '_>) -> bool {
     let is_asked = collector.is_sure()
         && collector.tree.is_none()

@@ -137,7 +137,8 @@ impl<'a> Task<'a> {
 
     /// Reads the lists of each segment. Some are missing after a stop.
     fn lists(&self) -> Result<Vec<Lists<'a>>, QueryError> {
-        let mut asked: Vec<(Field, &str)> = Vec::new();
+        let count = self.shape.words().map(|word| word.fields.len()).sum();
+        let mut asked: Vec<(Field, &str)> = Vec::with_capacity(count);
         for word in self.shape.words() {
             asked.extend(word.fields.iter().map(|&field| (field, word.term)));
         }

@@ -2,7 +2,7 @@
 //!
 //! **Invariant.** The words of a document that is no candidate have bounds whose sum is below the threshold.
 
-use super::candidates::{RemainingGroups, Span, complete};
+use super::candidates::{RemainingWords, Span, complete};
 use super::window::keep;
 use super::workspace::Workspace;
 use super::{Collector, Word};
@@ -39,7 +39,7 @@ pub(super) fn evaluate(
     collector.raise_floor(work.found.iter().map(|&(_, score)| score));
     // The word with the greatest bound comes first.
     optional.reverse();
-    complete(&mut RemainingGroups { words, left: optional }, span, collector, work);
+    complete(&mut RemainingWords { words, left: optional }, span, collector, work);
 }
 
 /// Returns the number of non-essential words: the longest prefix whose bounds add up to less than `least`. Bounds
