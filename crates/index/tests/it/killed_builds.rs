@@ -46,7 +46,7 @@ fn a_killed_build_leaves_the_old_generation_and_no_lock() {
     build(dir.path(), 1 << 20, &docs, "old");
     let before = names(dir.path());
     for lines in [1, 2, 17, 40] {
-        let mut command = child("", "child::child_that_never_ends", dir.path());
+        let mut command = child("", "killed_builds::child_that_never_ends", dir.path());
         let mut running =
             command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("starts");
         let said = BufReader::new(running.stderr.take().expect("piped"));
@@ -79,8 +79,11 @@ fn a_file_that_cannot_grow_is_an_error_and_the_old_generation_stays() {
     let dir = tempfile::tempdir().expect("a folder");
     let docs = random_docs(1, 60, 8);
     build(dir.path(), 1 << 20, &docs, "old");
-    let mut command =
-        child("trap '' XFSZ; ulimit -f 20;", "child::child_with_too_little_room", dir.path());
+    let mut command = child(
+        "trap '' XFSZ; ulimit -f 20;",
+        "killed_builds::child_with_too_little_room",
+        dir.path(),
+    );
     let output = command.output().expect("runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
@@ -135,7 +138,7 @@ fn child_that_keeps_its_limit() {
 #[test]
 fn resident_memory_is_the_limit_give_or_take_a_tenth() {
     let dir = tempfile::tempdir().expect("a folder");
-    let mut command = child("", "child::child_that_keeps_its_limit", dir.path());
+    let mut command = child("", "killed_builds::child_that_keeps_its_limit", dir.path());
     let output = command.output().expect("runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));

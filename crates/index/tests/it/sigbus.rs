@@ -498,7 +498,7 @@ fn who_survives_the_signal_is_protected_as_before() {
 
 fn child(test: &str, dir: &Path, before: &str) -> Output {
     let mut command = Command::new(std::env::current_exe().expect("this binary"));
-    command.args(["--exact", &format!("faults::{test}"), "--nocapture"]);
+    command.args(["--exact", &format!("sigbus::{test}"), "--nocapture"]);
     command.env(FOLDER, dir).env(BEFORE, before).output().expect("runs")
 }
 
