@@ -98,7 +98,7 @@ fn a_damaged_page_is_told_as_damaged_and_once() {
     fs::remove_dir_all(sandbox.path("web/frontier/visits")).expect("removed");
     let ran = get(&sandbox, &format!("{root}/a"));
     assert_eq!(ran.code, 3, "{ran:#?}");
-    assert!(ran.stderr.contains(&format!("no capture of {root}/a\nbut {place}, and")), "{ran:#?}");
+    assert!(ran.stderr.contains(&format!("no capture of {root}/a\nbut {place}; ")), "{ran:#?}");
 
     // A recrawl fetches the missing page.
     sandbox.done(&["crawl", "--recrawl", "--dir", "web", "-q"]);
