@@ -9,7 +9,7 @@ use crate::sandbox::Sandbox;
 const SECRETS: &str = "[crawl]\nheaders = { X-Key = \"swordfish\" }\n[[crawl.auth]]\nhost = \"a.test\"\nuser = \"me\"\n\
     password = \"swordfish\"\nheaders = { Cookie = \"swordfish\" }\n";
 
-fn mode(file: &Path) -> u32 {
+pub(crate) fn mode(file: &Path) -> u32 {
     fs::metadata(file).expect("a file").permissions().mode() & 0o777
 }
 
@@ -18,9 +18,6 @@ fn a_new_configuration_belongs_to_its_owner_alone() {
     let sandbox = Sandbox::new();
     sandbox.done(&["init", "web"]);
     assert_eq!(mode(&sandbox.path("web/crivello.toml")), 0o600);
-    // Without a contact no crawl begins; the folder exists already.
-    sandbox.run(&["up", "https://example.org/", "--dir", "up", "--listen", "127.0.0.1:0"]);
-    assert_eq!(mode(&sandbox.path("up/crivello.toml")), 0o600);
 }
 
 #[test]

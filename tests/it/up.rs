@@ -19,6 +19,9 @@ fn the_sample_web_is_served_within_a_minute() {
     let address = running.first_line();
     assert!(address.starts_with("http://127.0.0.1:"), "{address}: {}", running.stderr());
     assert!(start.elapsed() < FIRST_RESULTS, "took {:?}", start.elapsed());
+    // The configuration may get passwords, so only its owner can read it.
+    let file = sandbox.path("crivello-data/crivello.toml");
+    assert_eq!(crate::secrets::mode(&file), 0o600);
     let (status, page) = get(&address, "/search?q=garden");
     assert_eq!(status, 200);
     assert!(page.contains("<mark>"), "{page}");

@@ -210,7 +210,7 @@ fn endless_headers_blocks_and_blanks_meet_their_limits() {
         (b"WARC/1.0\r\n", b'\n', "has no Content-Length"),
         (b"", b'\n', "space between records"),
         (b"", b'x', "no WARC record"),
-        (&block[..], b'x', "not 1048576 bytes long"),
+        (&block[..], b'x', "declared length of 1048576 bytes"),
         (b"\x1f\x8b\x08\x08\0\0\0\0\0\0", b'x', "gzip header has no end"),
         (b"\x1f\x8b\x08\0\0\0\0\0\0\0", b'\xff', "deflate data is invalid"),
         (b"\x28\xb5\x2f\xfd", b'\xff', "zstd data is invalid"),
