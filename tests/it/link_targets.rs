@@ -2,44 +2,11 @@
 //! find it in the graph and in the index.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{SocketAddr, TcpListener};
-use std::thread;
 
 use serde_json::Value;
 
 use crate::sandbox::Sandbox;
-
-/// Answers on loopback as long as the process lives; a path that is not listed is 404.
-pub(crate) fn serve(pages: &'static [(&'static str, &'static str)]) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
-    let address = listener.local_addr().expect("an address");
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.expect("a connection");
-            let mut lines = BufReader::new(&stream).lines();
-            let Some(Ok(request)) = lines.next() else { continue };
-            while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
-            drop(lines);
-            let path = request.split(' ').nth(1).unwrap_or_default();
-            let page = pages.iter().find(|(at, _)| *at == path);
-            let head = match page {
-                Some((_, text)) if text.starts_with('/') => {
-                    format!("302 Found\r\nLocation: {text}")
-                }
-                Some(_) => "200 OK\r\nContent-Type: text/html".to_owned(),
-                None => "404 Not Found".to_owned(),
-            };
-            let body = page.map_or("", |(_, text)| text);
-            let length = body.len();
-            let answer = format!(
-                "HTTP/1.1 {head}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-            );
-            let _ = stream.write_all(answer.as_bytes());
-        }
-    });
-    address
-}
+use crate::why_servers::Pages;
 
 fn found(sandbox: &Sandbox, query: &str) -> Vec<String> {
     let answer: Value = sandbox.json(&["search", "--dir", "web", query]);
@@ -52,7 +19,7 @@ fn found(sandbox: &Sandbox, query: &str) -> Vec<String> {
 
 #[test]
 fn a_link_with_a_session_id_reaches_its_page() {
-    let address = serve(&[
+    let server = Pages::of_texts(&[
         (
             "/",
             "<a href='/shop?sid=17'>zebras</a> <a href='/insists?utm_source=x'>yaks</a> \
@@ -65,17 +32,16 @@ fn a_link_with_a_session_id_reaches_its_page() {
         ("/moved", "/moved/here?sid=2"),
         ("/moved/here", "<title>Moved</title><p>And still here."),
     ]);
-    let root = format!("http://{address}");
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.path("web")).expect("a folder");
     let settings = "[crawl]\ndelay_ms = 1\nip_delay_ms = 0\n";
     fs::write(sandbox.path("web/crivello.toml"), settings).expect("a file");
-    sandbox.done(&["crawl", "--dir", "web", &root]);
+    sandbox.done(&["crawl", "--dir", "web", &server.url("")]);
     let ranked = sandbox.json(&["rank", "--dir", "web"]);
     assert_eq!(ranked["graph"]["arcs"], 3, "{ranked:#}");
     assert_eq!(ranked["graph"]["outside"], 0, "{ranked:#}");
     sandbox.done(&["index", "--dir", "web"]);
-    let page = |path: &str| format!("{root}{path}");
+    let page = |path: &str| server.url(path);
     assert_eq!(found(&sandbox, "zebras"), [page("/"), page("/shop")]);
     assert_eq!(found(&sandbox, "yaks"), [page("/"), page("/insists?sid=1")]);
     assert_eq!(found(&sandbox, "xerus"), [page("/"), page("/moved/here")]);

@@ -34,73 +34,22 @@ fn check(said: &str, wanted: &str) {
 #[test]
 fn a_wrong_value_of_a_flag_is_told_with_what_may_be_there() {
     let sandbox = Sandbox::new();
-    let (whole, address) = ("it must be a whole number", "it must be an address and a port");
+    let whole = "it must be a whole number";
     for (arguments, wanted) in [
         ("search x --offset y", whole),
         ("search x -k 0", "it must be from 1 to 1000"),
         ("search x -k 99999999999999999999999999", "the number is too great"),
-        ("search x --offset 99999999999999999999999999", "the number is too great"),
-        ("crawl --max-pages x", whole),
-        ("crawl --max-time 1.5", whole),
-        ("crawl --metrics x", address),
-        ("serve --listen 5", address),
-        ("up --listen x", address),
-        ("simweb --port x", whole),
+        ("crawl --metrics x", "it must be an address and a port"),
         ("simweb --error-rate x", "it must be a number"),
-        ("codes rans x", whole),
-        ("codes prefix x", whole),
-        ("codes encode --code zeta -k x 1", ""),
     ] {
         let ran = sandbox.run(&arguments.split(' ').collect::<Vec<_>>());
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments}: {ran:#?}");
         check(&ran.stderr, wanted);
-        assert!(ran.stderr.contains("For more information"), "{arguments}: {ran:#?}");
     }
     // Valid input still works.
     assert!(sandbox.done(&["--version"]).starts_with("crivello "));
     assert!(sandbox.done(&["search", "--help"]).contains("Usage:"));
     assert_eq!(sandbox.run(&["sarch"]).code, 2);
-}
-
-#[test]
-fn a_line_that_is_no_document_is_told_with_the_field() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
-    for (line, wanted) in [
-        ("5", "the line is a number, and must be an object"),
-        ("[1]", "the line is a list, and must be an object"),
-        ("\"x\"", "the line is a string, and must be an object"),
-        ("null", "the line is null, and must be an object"),
-        ("{", "the line ends before its object does"),
-        ("{\"id\": \"1\", \"text\": 5}", "\"text\" is a number, and must be a string"),
-        ("{\"id\": \"1\", \"text\": true}", "\"text\" is true or false, and must be a string"),
-        ("{\"id\": [], \"text\": \"x\"}", "\"id\" is a list, and must be a string or a number"),
-        (
-            "{\"id\": \"1\", \"title\": {}, \"text\": \"x\"}",
-            "\"title\" is an object, and must be a string",
-        ),
-        (
-            "{\"id\": \"1\", \"url\": 7, \"text\": \"x\"}",
-            "\"url\" is a number, and must be a string",
-        ),
-        ("{\"id\": \"1\", \"id\": \"2\", \"text\": \"x\"}", "\"id\" is there twice"),
-        ("{\"id\": \"1\", \"text\": \"x\"} 5", "something follows the object, at byte 26"),
-        ("{\"id\": \"1\", \"text\": nix}", "not JSON, at byte"),
-        (
-            "{\"url\": \"x\", \"text\": \"x\"}",
-            "\"x\" is not a web address such as https://example.org/",
-        ),
-    ] {
-        fs::write(sandbox.path("d.jsonl"), format!("{line}\n")).expect("written");
-        let ran = sandbox.run(&["import", "--dir", "web", "d.jsonl"]);
-        assert_eq!(ran.code, 1, "{line}: {ran:#?}");
-        check(&ran.stderr, wanted);
-        assert!(ran.stderr.contains("d.jsonl:1: "), "{line}: {ran:#?}");
-    }
-    fs::write(sandbox.path("d.jsonl"), "{\"id\": 1, \"title\": null, \"text\": \"one\"}\n")
-        .expect("written");
-    let ran = sandbox.run(&["import", "--dir", "web", "d.jsonl"]);
-    assert_eq!(ran.stderr, "Imported  1 record; `crivello index --dir web` makes it searchable\n");
 }
 
 #[test]
@@ -113,9 +62,8 @@ fn a_query_that_may_be_meant_otherwise_is_told() {
     sandbox.done(&["import", "--dir", "web", "d.jsonl"]);
     sandbox.done(&["index", "--dir", "web"]);
     let search = |query: &str| sandbox.run(&["search", "--dir", "web", query]);
-    assert!(search("titel:roses").stderr.contains("`titel:` is not a field"));
-    assert!(search("titel:roses").stderr.contains("did you mean `title:`?"));
-    assert!(search("author:ada").stderr.contains("fields are `title:`, `headings:`"));
+    let said = search("titel:roses").stderr;
+    assert!(said.contains("`titel:` is not a field; did you mean `title:`?"), "{said}");
     assert_eq!(search("rdf:type").stderr, "1 result\n");
     assert_eq!(search("title:roses").stderr, "1 result\n");
     let ran = search("site:127.0.0.1:8000");
@@ -142,6 +90,5 @@ fn an_error_names_the_folder_the_formats_or_the_key() {
     ] {
         let ran = sandbox.run(&arguments.split(' ').collect::<Vec<_>>());
         assert!(ran.code == code && ran.stderr.contains(wanted), "{arguments}: {ran:#?}");
-        assert!(!ran.stderr.contains("as a value"), "{arguments}: {ran:#?}");
     }
 }

@@ -117,12 +117,6 @@ fn what_is_not_there_is_told() {
     assert!(!run(&["--set", "search.ranks={ visits = 0.0 }"]).stderr.contains("visits"));
     let ran = run(&["--topic", "bulbs"]);
     assert!(ran.code == 2 && ran.stderr.contains("there is no topic `bulbs`"), "{ran:#?}");
-    assert!(ran.stderr.contains("name some in [rank.topics]"), "{ran:#?}");
-    let topics =
-        "rank.topics={ one = { pages = ['http://b.test/'] }, two = { sites = ['a.test'] } }";
-    sandbox.done(&["rank", "--dir", "web", "--set", topics]);
-    let ran = run(&["--topic", "bulbs"]);
-    assert!(ran.code == 2 && ran.stderr.contains("; it has one, two"), "{ran:#?}");
     let faults = [
         ("Visits", "http://a.test/\t1", 2, "cannot be the name of a rank"),
         ("pagerank", "http://a.test/\t1", 2, "choose another name"),

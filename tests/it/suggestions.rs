@@ -1,26 +1,15 @@
 //! Suggestions and completions of queries on the command line.
 
-use std::fs;
-
 use crate::sandbox::Sandbox;
 
-/// A collection of three documents.
-fn library() -> Sandbox {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
-    let documents = r#"{"id": "1", "title": "Gardening for Beginners", "text": "zebras like an orchard of pears"}
+const DOCUMENTS: &str = r#"{"id": "1", "title": "Gardening for Beginners", "text": "zebras like an orchard of pears"}
 {"id": "2", "title": "Winter", "text": "of gardening in ice and snow there is little to say"}
 {"id": "3", "title": "Rome", "text": "gardens everywhere, a beginning of spring without end"}
 "#;
-    fs::write(sandbox.path("d.jsonl"), documents).expect("a file");
-    sandbox.done(&["import", "d.jsonl", "--dir", "web"]);
-    sandbox.done(&["index", "--dir", "web"]);
-    sandbox
-}
 
 #[test]
 fn a_search_that_finds_nothing_says_what_was_perhaps_meant() {
-    let sandbox = library();
+    let sandbox = Sandbox::of_documents(DOCUMENTS);
     let ran = sandbox.run(&["search", "--dir", "web", "gardning"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (3, ""), "{ran:#?}");
     assert!(ran.stderr.contains("did you mean: gardening (3 results)\n"), "{ran:#?}");
@@ -36,7 +25,7 @@ fn a_search_that_finds_nothing_says_what_was_perhaps_meant() {
 
 #[test]
 fn an_unfinished_word_is_completed() {
-    let sandbox = library();
+    let sandbox = Sandbox::of_documents(DOCUMENTS);
     let complete = |text: &str| sandbox.done(&["search", "--dir", "web", "--complete", text]);
     assert_eq!(complete("zebras beginn"), "zebras beginners\nzebras beginning\n");
     assert_eq!(complete("orch"), "orchard\n");

@@ -3,15 +3,8 @@
 use serde_json::Value;
 use simweb::{Kind, Server};
 
-use super::link_targets::serve;
 use super::sandbox::{Sandbox, get, small_web, truth};
-
-/// Returns the answer about a URL, whatever the exit code.
-fn why(sandbox: &Sandbox, url: &str) -> Value {
-    let ran = sandbox.run(&["why", "--dir", "web", "--json", url]);
-    assert!(matches!(ran.code, 0 | 3), "{url}: {ran:#?}");
-    serde_json::from_str(&ran.stdout).expect("JSON")
-}
+use super::why_servers::{Pages, why};
 
 /// Checks the beginning of the verdict about a URL.
 fn check_verdict(sandbox: &Sandbox, url: &str, expected: &str) -> Value {
@@ -139,19 +132,6 @@ fn what_the_rules_refuse_is_told_with_the_rule() {
 }
 
 #[test]
-fn what_waits_when_a_crawl_has_its_pages_is_told_and_status_counts_it() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    crawl(&sandbox, &server, &["--max-pages", "1"]);
-    let url = server.web().url(&server.web().hosts()[1], "/");
-    let why = check_verdict(&sandbox, &url, "waiting: ");
-    assert!(why["captures"].as_array().expect("a list").is_empty(), "{why:#}");
-    let status = sandbox.json(&["status", "--dir", "web"]);
-    assert!(status["crawl"]["waiting"].as_u64() > Some(0), "{status:#}");
-    assert_eq!(status["crawl"]["pages"], 1, "{status:#}");
-    assert!(sandbox.done(&["status", "--dir", "web"]).contains("Finished  last crawl at "));
-}
-
-#[test]
 fn what_a_limit_dropped_is_told_with_the_limit() {
     for (setting, expected) in [
         (
@@ -178,41 +158,15 @@ fn what_a_limit_dropped_is_told_with_the_limit() {
     }
 }
 
-#[test]
-fn what_is_too_deep_or_too_much_is_told_with_its_limit() {
-    for (setting, wanted) in [
-        (
-            "crawl.depth_max=1",
-            "dropped: 2 links lead to it from the first page of its site, and `depth_max` is 1",
-        ),
-        ("crawl.waiting_per_host_max=1", " by `waiting_per_host_max`"),
-    ] {
-        let (sandbox, server) = (Sandbox::new(), small_web());
-        crawl(&sandbox, &server, &["--set", setting]);
-        let root = server.web().url(&server.web().hosts()[1], "/");
-        let pages = truth(&server).pages.into_iter().map(|page| page.url);
-        // Some pages of a host are at the limit, and those that only they lead to are beyond.
-        let mut verdicts = pages.filter(|url| url.starts_with(&root)).map(|url| {
-            let ran = sandbox.run(&["why", "--dir", "web", &url, "--set", setting]);
-            ran.stdout.lines().nth(1).unwrap_or_default().trim().to_owned()
-        });
-        let is_told = |verdict: String| verdict.contains("dropped") && verdict.contains(wanted);
-        assert!(verdicts.any(is_told), "{setting}");
-    }
-}
-
 /// Crawls a few pages with one more setting. Returns the sandbox, and a function from paths to URLs.
-fn crawl_pages(
-    pages: &'static [(&'static str, &'static str)],
-    setting: &str,
-) -> (Sandbox, impl Fn(&str) -> String) {
-    let root = format!("http://{}", serve(pages));
+fn crawl_pages(pages: &[(&str, &str)], setting: &str) -> (Sandbox, impl Fn(&str) -> String) {
+    let server = Pages::of_texts(pages);
     let sandbox = Sandbox::new();
     std::fs::create_dir(sandbox.path("web")).expect("a folder");
     let settings = format!("[crawl]\ndelay_ms = 1\nip_delay_ms = 0\n{setting}\n");
     std::fs::write(sandbox.path("web/crivello.toml"), settings).expect("a file");
-    sandbox.done(&["crawl", "--dir", "web", &root]);
-    (sandbox, move |path: &str| format!("{root}{path}"))
+    sandbox.done(&["crawl", "--dir", "web", &server.url("")]);
+    (sandbox, move |path: &str| server.url(path))
 }
 
 #[test]
