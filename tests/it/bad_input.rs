@@ -9,7 +9,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::sandbox::{Ran, Sandbox, files_below, small_web, truth};
+use crate::sandbox::{Ran, Sandbox, built_web, files_below, init_web, small_web, truth};
 use crate::why_servers::Pages;
 
 /// The command fails with this code, and the message on standard error holds all of `words`.
@@ -44,8 +44,7 @@ fn init_makes_the_folder_that_is_typed() {
 
 #[test]
 fn wrong_usage_is_code_two() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     fails(&sandbox.run(&["frobnicate"]), 2, &["unrecognized subcommand"]);
     fails(&sandbox.run(&["search", "--dir", "web"]), 2, &["QUERY"]);
     for command in [["config", "check"].as_slice(), &["status"]] {
@@ -61,8 +60,7 @@ fn wrong_usage_is_code_two() {
 
 #[test]
 fn a_long_value_is_read() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let long = format!("serve.title={}=", "x".repeat(70_000));
     sandbox.done(&["config", "check", "--dir", "web", "--set", &long]);
     let file = sandbox.path("web/crivello.toml");
@@ -72,8 +70,7 @@ fn a_long_value_is_read() {
 
 #[test]
 fn variables_that_are_no_text_and_streams_that_are_closed_do_no_harm() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let mut command = sandbox.command(&["status", "--dir", "web"]);
     let output = command.env("ODD", OsStr::from_bytes(b"\xff")).output().expect("it runs");
     assert!(output.status.success(), "{output:?}");
@@ -85,8 +82,7 @@ fn variables_that_are_no_text_and_streams_that_are_closed_do_no_harm() {
 
 #[test]
 fn a_refused_seed_is_forgotten() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.init(&server);
+    let (sandbox, server) = init_web();
     fails(&sandbox.run(&["crawl", "--dir", "web", "http://example.org/"]), 2, &["contact"]);
     let seed = server.web().seeds().remove(0);
     sandbox.done(&["crawl", "--dir", "web", "--list", &seed]);
@@ -94,8 +90,7 @@ fn a_refused_seed_is_forgotten() {
 
 #[test]
 fn a_page_that_is_not_there_is_the_reason() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.init(&server);
+    let (sandbox, server) = init_web();
     let missing = format!("{}no-such-page.html", server.web().seeds()[0]);
     let ran = sandbox.run(&["crawl", "--dir", "web", "--list", &missing]);
     fails(&ran, 1, &["no page could be fetched", "gone 1"]);
@@ -109,8 +104,7 @@ fn a_page_that_is_not_there_is_the_reason() {
 #[test]
 fn no_page_has_its_true_reason() {
     let check = |head: &str, flags: &[&str], reasons: &str| {
-        let sandbox = Sandbox::new();
-        sandbox.done(&["init", "web"]);
+        let sandbox = Sandbox::with_collection();
         let server = Pages::serve(&[("*", &format!("{head}\nContent-Type: text/html\n\nno"))]);
         let flags = [&["--set", "crawl.retry_ms=10"], flags].concat();
         let ran = sandbox.run(&[&["crawl", "--dir", "web", &server.url("/")], &flags[..]].concat());
@@ -130,8 +124,7 @@ fn no_page_has_its_true_reason() {
 
 #[test]
 fn a_recrawl_that_nobody_answers_leaves_the_collection_as_it_was() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.init(&server);
+    let (sandbox, server) = init_web();
     let seed = server.web().seeds().remove(0);
     let first = sandbox.json(&["crawl", "--dir", "web", "--list", &seed]);
     server.stop();
@@ -143,8 +136,7 @@ fn a_recrawl_that_nobody_answers_leaves_the_collection_as_it_was() {
 
 #[test]
 fn a_recrawl_is_widened() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.init(&server);
+    let (sandbox, server) = init_web();
     let seed = server.web().seeds().remove(0);
     sandbox.done(&["crawl", "--dir", "web", "--list", &seed]);
     let crawl = |flags: &[&str]| {
@@ -174,8 +166,7 @@ fn a_recrawl_is_widened() {
 
 #[test]
 fn a_search_uses_the_analysis_of_the_index() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, _server) = built_web();
     let behind = || sandbox.json(&["status", "--dir", "web"])["behind"].take();
     assert_eq!(behind(), serde_json::json!([]));
     let stem =
@@ -190,8 +181,7 @@ fn a_search_uses_the_analysis_of_the_index() {
 
 #[test]
 fn an_archive_imported_again_gives_the_same_pages() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, _server) = built_web();
     sandbox.done(&["init", "copy"]);
     let archive = sandbox.path("web/archive/crivello-00001.warc.gz");
     sandbox.done(&["import", &archive.to_string_lossy(), "--dir", "copy"]);
@@ -203,8 +193,7 @@ fn an_archive_imported_again_gives_the_same_pages() {
 
 #[test]
 fn a_seed_that_cannot_be_reached_is_a_failure_with_its_reason() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let free = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = free.local_addr().expect("an address").port();
     drop(free);
@@ -217,8 +206,7 @@ fn a_seed_that_cannot_be_reached_is_a_failure_with_its_reason() {
 
 #[test]
 fn any_query_is_answered_or_refused_in_words() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, _server) = built_web();
     let long = "word ".repeat(5000);
     let deep = "(".repeat(500);
     for query in [
@@ -257,8 +245,7 @@ fn any_query_is_answered_or_refused_in_words() {
 
 #[test]
 fn a_port_in_use_is_named() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, server) = built_web();
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("an address").to_string();
     fails(
@@ -272,8 +259,7 @@ fn a_port_in_use_is_named() {
 
 #[test]
 fn two_writers_do_not_meet() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, _server) = built_web();
     let collection = collection::Collection::open(&sandbox.path("web")).expect("a collection");
     let _lock = collection.lock("index").expect("free");
     for command in ["crawl", "index", "rank", "dedup"] {
@@ -316,8 +302,7 @@ fn flip(file: &Path, flips: usize, expected: &str, look: &dyn Fn() -> Ran) -> us
 
 #[test]
 fn a_flipped_byte_anywhere_is_an_error_that_names_the_file_or_changes_nothing() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, _server) = built_web();
     let expected = everything(&sandbox).stdout;
     assert!(expected.len() > 1000, "{expected}");
     let mut noticed = 0;
@@ -331,8 +316,7 @@ fn a_flipped_byte_anywhere_is_an_error_that_names_the_file_or_changes_nothing() 
 
 #[test]
 fn a_flipped_byte_of_the_archive_is_found_by_the_doctor_and_by_indexing() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, server) = built_web();
     let archives = files_below(&sandbox.path("web/archive"));
     let archive = archives.iter().find(|path| path.to_string_lossy().ends_with(".warc.gz"));
     let archive = archive.expect("an archive");
@@ -382,8 +366,7 @@ fn a_flipped_byte_of_the_archive_is_found_by_the_doctor_and_by_indexing() {
 
 #[test]
 fn a_bad_import_changes_nothing() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let write = |name: &str, bytes: &[u8]| fs::write(sandbox.path(name), bytes).expect("a file");
     write("no.jsonl", b"{\"id\": \"1\", \"text\": \"fine\"}\n{\"id\": 2}\n");
     fails(&sandbox.run(&["import", "no.jsonl", "--dir", "web"]), 1, &["no.jsonl:2: "]);
@@ -400,8 +383,7 @@ fn a_bad_import_changes_nothing() {
 
 #[test]
 fn a_document_that_the_archive_cannot_hold_is_left_out_and_counted() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let lines = "{\"id\": \"1\", \"text\": \"fine\"}\n{\"id\": \"a\\nb\", \"text\": \"odd\"}\n";
     fs::write(sandbox.path("odd.jsonl"), lines).expect("a file");
     let report = sandbox.json(&["import", "odd.jsonl", "--dir", "web"]);
@@ -422,8 +404,7 @@ fn needs_shared_archives_of_other_producers_import_or_say_why_not() {
     assert!(files.len() > 10, "{files:?}");
     let mut imported = 0;
     for file in files {
-        let sandbox = Sandbox::new();
-        sandbox.done(&["init", "web"]);
+        let sandbox = Sandbox::with_collection();
         let name = file.file_name().expect("a name").to_string_lossy().into_owned();
         let ran = sandbox.run(&["import", &file.to_string_lossy(), "--dir", "web"]);
         if ran.code == 0 {
@@ -505,8 +486,7 @@ impl Drop for Unmount<'_> {
 /// A crawl that finds damage says so in the run that finds it, and fetches what is missing.
 #[test]
 fn a_crawl_tells_of_damage_in_the_archive_once() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, _server) = built_web();
     let archive = sandbox.path("web/archive/crivello-00001.warc.gz");
     let mut bytes = fs::read(&archive).expect("bytes");
     let middle = bytes.len() / 2;
@@ -521,8 +501,7 @@ fn a_crawl_tells_of_damage_in_the_archive_once() {
 
 #[test]
 fn a_page_table_of_an_older_version_is_no_damage() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, server) = built_web();
     let directory = sandbox.path("web/pages/directory");
     let mut bytes = fs::read(&directory).expect("bytes");
     bytes[7] -= 1;

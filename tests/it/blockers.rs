@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::sandbox::Sandbox;
-use crate::why_servers::{HTML, NEXT_CRAWL, Pages, check, crawl, page};
+use crate::why_servers::{HTML, NEXT_CRAWL, Pages, check, crawl, crawled_twice, page};
 
 const BROKEN: &str = "500 Broken\n\n";
 const SITEMAP: &str =
@@ -105,9 +105,7 @@ fn busy_host() -> (Pages, Sandbox) {
     let links = page(&["/good", "/busy", "/next"]);
     let server = Pages::serve(&[("/", &links), ("/good", HTML), ("/next", HTML)]);
     server.set("/busy", "503 Busy\nRetry-After: 4000\n\n");
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
-    crawl(&sandbox, "", &[]);
+    let sandbox = crawled_twice(&server);
     (server, sandbox)
 }
 

@@ -7,13 +7,12 @@ use std::time::Duration;
 
 use archive::{Draft, Kind, WarcWriter, WriterOptions};
 
-use crate::sandbox::{Sandbox, small_web};
+use crate::sandbox::{Sandbox, built_web};
 use crate::webdriver::{Browser, Element};
 
 /// Types a query, looks at the results, pages on, opens a cached copy.
 fn visit(javascript: bool) {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, _server) = built_web();
     let mut running = sandbox.start(&["serve", "--dir", "web", "--listen", "127.0.0.1:0"]);
     let address = running.first_line();
     let browser = Browser::start(javascript);
@@ -130,8 +129,7 @@ fn needs_browser_a_copy_makes_the_browser_connect_to_nobody() {
          <select><style></select><link rel=preconnect href='{third}/'></style>\
          <form action='{third}/'><input type=image src='{third}/f'></form><a href='{third}/'>onward</a>"
     );
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     archive(&sandbox, "http://hints.test/", &page);
     sandbox.done(&["index", "--dir", "web"]);
     let mut running = sandbox.start(&["serve", "--dir", "web", "--listen", "127.0.0.1:0"]);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::sandbox::Sandbox;
-use crate::why_servers::{NEXT_CRAWL, Pages, check, crawl, page};
+use crate::why_servers::{NEXT_CRAWL, Pages, check, crawl, crawled, page};
 
 /// The headers of the last answer decide, in the index and for `why`.
 #[test]
@@ -81,8 +81,7 @@ fn a_304_with_noindex_takes_a_page_out_of_the_index_also_if_nothing_follows() {
     for name in names {
         server.set(&format!("/{name}"), &tagged(name));
     }
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     sandbox.done(&["index", "--dir", "web", "-q"]);
     assert_eq!(names.map(|name| found(&sandbox, name)), [1, 1, 1]);
     server.set("/busy if", NOINDEX_304);
@@ -147,8 +146,7 @@ fn a_304_that_was_the_last_request_of_its_host_is_counted_and_told() {
 #[test]
 fn of_two_304s_in_one_second_the_later_one_counts() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &tagged("a"))]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     let url = server.url("/a");
     let is_in_one_second = |why: &Value| {
         let captures = why["captures"].as_array().expect("visits");
@@ -181,8 +179,7 @@ fn of_two_304s_in_one_second_the_later_one_counts() {
 fn a_page_that_a_limit_keeps_from_its_next_try_is_counted_and_told() {
     let server =
         Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", &tagged("a")), ("/b", &tagged("b"))]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     server.set("/a", "503 Busy\n\n");
     server.set("/a if", "503 Busy\n\n");
     let (tries, limit) = (["--set", "crawl.retries=3"], ["--set", "crawl.requests_per_host_max=3"]);
@@ -225,8 +222,7 @@ fn a_noindex_in_a_304_that_nobody_asked_for_is_heard() {
     for name in ["closed", "silent"] {
         server.set(&format!("/{name}"), &bare(name));
     }
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     server.set("/closed", "304 Not Modified\nX-Robots-Tag: noindex\n\n");
     server.set("/silent", "304 Not Modified\n\n");
     let found = || {
@@ -252,8 +248,7 @@ fn a_noindex_in_a_304_that_nobody_asked_for_is_heard() {
 #[test]
 fn a_412_is_told_with_its_reason() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &tagged("a"))]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     sandbox.done(&["index", "--dir", "web", "-q"]);
     server.set("/a if", "412 Precondition Failed\nX-Robots-Tag: noindex\n\nno");
     let limit = ["--set", "crawl.requests_per_host_max=2"];

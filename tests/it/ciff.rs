@@ -220,8 +220,7 @@ fn a_damaged_file_leaves_what_was_there() {
 /// The first byte is the length of the header: one of 40 bytes begins as a file of zstd does, one of 31 as one of gzip.
 #[test]
 fn a_plain_file_is_not_taken_for_a_compressed_one() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     for length in [31_u8, 40] {
         let counts = b"\x08\x01\x10\x01\x18\x01\x20\x01\x28\x01\x30\x01";
         let described = length - u8::try_from(counts.len() + 2).expect("few");

@@ -213,8 +213,7 @@ fn bits(stream: &Value, code: &str) -> f64 {
 
 #[test]
 fn an_index_of_nothing_has_no_numbers() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     sandbox.done(&["index", "--dir", "web"]);
     let ran = sandbox.run(&["codes", "--dir", "web"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (3, ""), "{ran:#?}");
@@ -223,8 +222,7 @@ fn an_index_of_nothing_has_no_numbers() {
 /// Three documents that can be counted by hand.
 #[test]
 fn an_index_is_surveyed() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let lines: Vec<String> = ["rose", "rose tulip tulip", "rose rose rose tulip"]
         .iter()
         .enumerate()

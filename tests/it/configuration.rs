@@ -32,8 +32,7 @@ fn integers(sandbox: &Sandbox) -> Vec<(String, i64, i64)> {
 
 #[test]
 fn a_number_out_of_its_bounds_is_refused_with_them() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let integers = integers(&sandbox);
     assert!(integers.len() > 50, "{integers:?}");
     for (key, least, most) in integers {
@@ -51,8 +50,7 @@ fn a_number_out_of_its_bounds_is_refused_with_them() {
 /// Every number has bounds, the same in the schema and in the check.
 #[test]
 fn every_number_of_every_section_has_bounds_that_the_check_keeps() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let schema: Value = serde_json::from_str(&sandbox.done(&["config", "schema"])).expect("JSON");
     let mut numbers = Vec::new();
     for (section, about) in schema["properties"].as_object().expect("sections") {
@@ -149,8 +147,7 @@ fn the_least_and_the_greatest_of_every_number_work() {
 
 #[test]
 fn what_cannot_be_obeyed_is_refused_with_what_can() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     for (assignment, words) in [
         ("crawl.fetchers=x", "it is the text \"x\", and must be a whole number, from 1 to 65536"),
         ("crawl.fetchers=-1", "it is -1, and must be a whole number, from 1 to 65536"),
@@ -176,6 +173,8 @@ fn what_cannot_be_obeyed_is_refused_with_what_can() {
         ("search.k1=-1.0", "it is -1.0, and must be a number from 0 to 1000000"),
         ("search.b=nan", "must be a number from 0 to 1"),
         ("dedup.fold=all", "one of"),
+        ("crawl.order=depth-first", "never comes back"),
+        ("crawl.fetch_filter=hots = a", "did you mean `host`?"),
     ] {
         let ran = check(&sandbox, assignment);
         assert!(ran.code == 2 && ran.stderr.contains(words), "{assignment}: {ran:#?}");
@@ -185,8 +184,7 @@ fn what_cannot_be_obeyed_is_refused_with_what_can() {
 /// An error names the source of the wrong value: file, environment or command line.
 #[test]
 fn a_fault_is_told_with_where_it_comes_from() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let file = sandbox.path("web/crivello.toml");
     let text = fs::read_to_string(&file).expect("text");
     let line = text.lines().position(|line| line == "parsers = 1").expect("a line") + 1;
@@ -210,8 +208,7 @@ fn a_fault_is_told_with_where_it_comes_from() {
 /// No error about a password, a header or a key beside them prints their value.
 #[test]
 fn no_message_repeats_a_password() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let file = sandbox.path("web/crivello.toml");
     let text = fs::read_to_string(&file).expect("text");
     for assignment in [
@@ -253,8 +250,7 @@ fn no_message_repeats_a_password() {
 /// The block of passwords from the guide, in the middle of the file that `init` writes.
 #[test]
 fn keys_below_a_block_are_told_with_the_block() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let file = sandbox.path("web/crivello.toml");
     let text = fs::read_to_string(&file).expect("text");
     let block =
@@ -284,8 +280,7 @@ fn keys_below_a_block_are_told_with_the_block() {
 /// The check accepts exactly the choices of the schema.
 #[test]
 fn the_schema_lists_the_words_that_a_key_may_be() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let schema: Value = serde_json::from_str(&sandbox.done(&["config", "schema"])).expect("JSON");
     let of = |path: &str| {
         let (section, key) = path.split_once('.').expect("a path");

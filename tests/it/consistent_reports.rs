@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::sandbox::Sandbox;
-use crate::why_servers::{HTML, Pages, SETTINGS, check, crawl, page, why};
+use crate::why_servers::{HTML, Pages, SETTINGS, check, crawl, crawled, page, why};
 
 /// A server with these pages and no robots.txt.
 fn site(pages: &[(&str, String)]) -> Pages {
@@ -47,8 +47,7 @@ fn all_copies_of_a_page_are_known() {
     let mut pages = vec![("/", home), ("/main", format!("{HTML}<title>t</title><p>{text}"))];
     pages.extend(links.iter().map(|path| (*path, copy.clone())));
     let server = site(&pages);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     sandbox.done(&["index", "--dir", "web", "-q"]);
     let told = why(&sandbox, &server.url("/main"));
     assert_eq!(told["copies"].as_array().map(Vec::len), Some(14), "{told:#}");
@@ -58,9 +57,7 @@ fn all_copies_of_a_page_are_known() {
 #[test]
 fn what_was_visited_before_and_is_given_again_is_told() {
     let server = site(&[("/in", "401 No\n\n".to_owned()), ("/b", HTML.to_owned())]);
-    let sandbox = Sandbox::new();
-    fs::create_dir(sandbox.path("web")).expect("a folder");
-    fs::write(sandbox.path("web/crivello.toml"), SETTINGS).expect("a file");
+    let sandbox = Sandbox::with_settings(SETTINGS);
     let list = |more: &[&str]| sandbox.run(&[&["crawl", "--dir", "web", "--list"], more].concat());
     let url = server.url("/in");
     assert_eq!(list(&[&url]).code, 1);
@@ -89,9 +86,7 @@ fn status_has_the_counts_of_the_last_crawl() {
         ("/doc", pdf.to_owned()),
         ("/broken", "500 Oh\n\n".to_owned()),
     ]);
-    let sandbox = Sandbox::new();
-    fs::create_dir(sandbox.path("web")).expect("a folder");
-    fs::write(sandbox.path("web/crivello.toml"), SETTINGS).expect("a file");
+    let sandbox = Sandbox::with_settings(SETTINGS);
     for (flag, refused) in [
         (server.url("/").as_str(), Some("Excluded  3 links: `scope` 1, `skip_extensions` 2")),
         // A page that has not changed is not read again.

@@ -7,12 +7,11 @@ use std::process::Stdio;
 
 use simweb::Kind;
 
-use crate::sandbox::{Sandbox, small_web};
+use crate::sandbox::{Sandbox, init_web};
 
 #[test]
 fn seeds_come_from_files_from_standard_input_and_from_sitemaps() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.init(&server);
+    let (sandbox, server) = init_web();
     let web = server.web();
     let urls: Vec<String> = web.hosts()[..3].iter().map(|host| web.url(host, "/")).collect();
     fs::write(sandbox.path("urls.txt"), format!("# two\n{} # one\r\n\n  {}\n", urls[0], urls[1]))
@@ -45,8 +44,7 @@ fn seeds_come_from_files_from_standard_input_and_from_sitemaps() {
 
 #[test]
 fn a_crawl_says_which_limit_ended_it() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.init(&server);
+    let (sandbox, server) = init_web();
     let seed = server.web().seeds().remove(0);
     let ran = sandbox.run(&["crawl", "--dir", "web", "--max-bytes", "20000", &seed]);
     assert!(ran.code == 0 && ran.stderr.contains("Stopped   by `bytes_max`"), "{ran:#?}");
@@ -54,26 +52,10 @@ fn a_crawl_says_which_limit_ended_it() {
     assert!(ran.code == 0 && !ran.stderr.contains("Stopped"), "{ran:#?}");
 }
 
-#[test]
-fn orders_and_filters_that_cannot_be_are_shown() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
-    let check = |assignment: &str, words: &[&str]| {
-        let ran = sandbox.run(&["config", "check", "--dir", "web", "--set", assignment]);
-        let missing: Vec<_> = words.iter().filter(|word| !ran.stderr.contains(**word)).collect();
-        assert!(ran.code == 2 && missing.is_empty(), "{missing:?} {ran:#?}");
-    };
-    check("crawl.order=depth-first", &["order", "never comes back"]);
-    check("crawl.fetch_filter=hots = a", &["fetch_filter", "column 1", "did you mean `host`?"]);
-    check("crawl.store_filter=status ~ 2", &["store_filter", "\n  status ~ 2\n         ^"]);
-    check("crawl.scope_patterns=['(']", &["scope_patterns"]);
-}
-
 /// A file, a mail address or a scheme of another kind is no host: it is refused before anything is made.
 #[test]
 fn what_is_no_address_is_refused_at_once_and_named_with_its_place() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     fs::write(sandbox.path("urls.txt"), "# mine\nlocalhost/a\n\nmailto:me@localhost # me\n")
         .expect("a file");
     let refused = |arguments: &[&str], words: &[&str]| {
@@ -107,8 +89,7 @@ fn what_is_no_address_is_refused_at_once_and_named_with_its_place() {
 
 #[test]
 fn what_was_begun_as_a_list_stays_one() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.init(&server);
+    let (sandbox, server) = init_web();
     let web = server.web();
     let seed = |host: usize| web.url(&web.hosts()[host], "/");
     let pages = |arguments: &[&str]| {

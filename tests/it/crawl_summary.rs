@@ -1,7 +1,5 @@
 //! The last lines of `crivello crawl`: excluded URLs with reasons, waiting URLs, and where to read more.
 
-use std::fs;
-
 use crate::sandbox::{Ran, Sandbox};
 use crate::why_servers::{HTML, Pages, page};
 
@@ -22,11 +20,8 @@ fn serve() -> Pages {
 
 /// A collection `web` for crawls of that site.
 fn collection() -> Sandbox {
-    let sandbox = Sandbox::new();
-    fs::create_dir(sandbox.path("web")).expect("a folder");
     let text = "[crawl]\ndelay_ms = 5\nip_delay_ms = 0\nretry_ms = 5\nretries = 1\nbody_bytes_max = 10000\n";
-    fs::write(sandbox.path("web/crivello.toml"), text).expect("a file");
-    sandbox
+    Sandbox::with_settings(text)
 }
 
 fn says(ran: &Ran, words: &[&str]) {

@@ -14,11 +14,8 @@ fn serve() -> Pages {
 
 /// A collection `web` with these lines under `[crawl]`.
 fn collection(lines: &str) -> Sandbox {
-    let sandbox = Sandbox::new();
-    fs::create_dir(sandbox.path("web")).expect("a folder");
     let text = format!("[crawl]\ndelay_ms = 5\nip_delay_ms = 0\nretry_ms = 5\n{lines}");
-    fs::write(sandbox.path("web/crivello.toml"), text).expect("a file");
-    sandbox
+    Sandbox::with_settings(text)
 }
 
 #[test]

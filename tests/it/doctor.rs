@@ -6,8 +6,8 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use crate::sandbox::{Sandbox, files_below, small_web};
-use crate::why_servers::{HTML, Pages, crawl, page};
+use crate::sandbox::{Sandbox, built_web, files_below};
+use crate::why_servers::{HTML, Pages, crawl, crawled_twice, page};
 
 const PARTS: [&str; 8] =
     ["configuration", "archive", "cdx", "frontier", "pages", "graph", "duplicates", "index"];
@@ -38,8 +38,7 @@ fn with_damage(sandbox: &Sandbox, file: &Path) -> Value {
 
 #[test]
 fn damage_is_told_of_the_part_that_has_it() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, server) = built_web();
     sandbox.done(&["archive", "get", &server.web().seeds()[0], "--dir", "web"]);
     let findings = sandbox.json(&["doctor", "--dir", "web"]);
     assert_eq!(findings["whole"], true, "{findings}");
@@ -88,8 +87,7 @@ fn damage_is_told_of_the_part_that_has_it() {
 
 #[test]
 fn what_is_behind_says_what_to_run_and_is_no_fault() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     sandbox.done(&["doctor", "--dir", "web"]);
     fs::write(sandbox.path("d.jsonl"), "{\"id\": 1, \"text\": \"zebras\"}\n").expect("a file");
     sandbox.done(&["import", "d.jsonl", "--dir", "web"]);
@@ -200,8 +198,7 @@ fn missing_ranks_are_told_and_made_again() {
 /// `doctor` accepts every part that it prints.
 #[test]
 fn parts_can_be_named() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, _server) = built_web();
     for part in PARTS {
         let findings = sandbox.json(&["doctor", part, "--dir", "web"]);
         let told: Vec<_> = states(&findings).into_iter().map(|(part, _)| part).collect();
@@ -215,8 +212,7 @@ fn parts_can_be_named() {
 /// No crawl truncates a file of another program.
 #[test]
 fn a_torn_end_of_a_file_of_others_is_told_with_what_can_be_done() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, _server) = built_web();
     let [own, other] =
         ["crivello-00001.warc.gz", "other.warc.gz"].map(|name| format!("web/archive/{name}"));
     let bytes = fs::read(sandbox.path(&own)).expect("bytes");
@@ -254,9 +250,7 @@ fn state_of(dir: &Path) -> Vec<(PathBuf, Vec<u8>, SystemTime)> {
 fn a_doctor_changes_nothing_whatever_is_wrong() {
     for wrong in ["shorter", "without a CDXJ file", "with a damaged one", "all", "later"] {
         let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
-        let sandbox = Sandbox::new();
-        crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
-        crawl(&sandbox, "", &[]);
+        let sandbox = crawled_twice(&server);
         crawl(&sandbox, "", &["--recrawl"]);
         let names = [1, 2, 3].map(|number| format!("web/archive/crivello-0000{number}.warc.gz"));
         let [first, second, third] = names.map(|name| sandbox.path(&name));

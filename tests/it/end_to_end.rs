@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::sandbox::{DELAY_MS, Sandbox, files_below, small_web, truth};
+use crate::sandbox::{DELAY_MS, built_web, files_below, truth};
 
 /// URLs of the results of a query.
 fn urls(answer: &Value) -> Vec<&str> {
@@ -16,8 +16,7 @@ fn urls(answer: &Value) -> Vec<&str> {
 
 #[test]
 fn a_crawl_ends_with_exactly_the_pages_of_the_truth() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, server) = built_web();
     let truth = truth(&server);
     let verdict = simweb::judge(&truth, &server.log(), DELAY_MS);
     assert!(verdict.is_clean(), "{verdict}");
@@ -46,8 +45,7 @@ fn a_crawl_ends_with_exactly_the_pages_of_the_truth() {
 
 #[test]
 fn every_page_is_found_by_the_word_that_only_it_has() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, server) = built_web();
     let truth = truth(&server);
     assert!(truth.pages.len() > 60, "{} pages", truth.pages.len());
     let mut seen_copies = 0;
@@ -76,8 +74,7 @@ fn every_page_is_found_by_the_word_that_only_it_has() {
 
 #[test]
 fn a_score_is_explained_as_a_sum() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, server) = built_web();
     let page = &truth(&server).pages[0];
     let answer = sandbox.json(&["search", "--dir", "web", "--explain", &page.needle]);
     let hit = &answer["hits"][0];
@@ -89,8 +86,7 @@ fn a_score_is_explained_as_a_sum() {
 
 #[test]
 fn a_stage_with_nothing_new_does_nothing() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, server) = built_web();
     let before: Vec<_> = files_below(&sandbox.path("web/index"));
     let report = sandbox.json(&["index", "--dir", "web"]);
     assert_eq!(report["up_to_date"], true, "{report}");
@@ -107,8 +103,7 @@ fn a_stage_with_nothing_new_does_nothing() {
 
 #[test]
 fn why_tells_what_became_of_a_url() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, server) = built_web();
     let truth = truth(&server);
     // The second one's robots.txt is two redirects away.
     for host in ["robots.localhost", "robotsmoved.localhost"] {
@@ -126,8 +121,7 @@ fn why_tells_what_became_of_a_url() {
 
 #[test]
 fn needs_warcio_every_archive_of_a_crawl_and_of_an_import_passes_its_check() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, _server) = built_web();
     let document = r#"{"id": "1", "title": "One", "text": "a single document"}"#;
     std::fs::write(sandbox.path("one.jsonl"), format!("{document}\n")).expect("a file");
     sandbox.done(&["import", "one.jsonl", "--dir", "web"]);

@@ -52,8 +52,7 @@ fn no_error_repeats_its_cause() {
 /// A crawl of an unreadable archive prints each cause once.
 #[test]
 fn a_cause_is_printed_once() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     fs::create_dir_all(sandbox.path("web/archive/x.warc.gz")).expect("a folder");
     let ran = sandbox.run(&["crawl", "--dir", "web", "http://localhost:9/"]);
     assert_eq!(ran.code, 1, "{ran:#?}");

@@ -13,8 +13,7 @@ const DOCUMENTS: &str = r#"{"id": "d1", "title": "Solar panels", "text": "Panels
 
 /// A collection `web` of these documents, indexed, and files beside it.
 fn collection(documents: &str, files: &[(&str, &str)]) -> Sandbox {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web", "-q"]);
+    let sandbox = Sandbox::with_collection();
     fs::write(sandbox.path("docs.jsonl"), documents).expect("a file");
     for (name, text) in files {
         fs::write(sandbox.path(name), text).expect("a file");
@@ -90,8 +89,7 @@ fn needs_shared_judged_collections_are_searched_as_well_as_by_the_best() {
     {
         let folder: PathBuf = shared.join(name);
         let path = |file: &str| folder.join(file).display().to_string();
-        let sandbox = Sandbox::new();
-        sandbox.done(&["init", "web", "-q"]);
+        let sandbox = Sandbox::with_collection();
         sandbox.done(&["import", "--dir", "web", "-q", &path("docs.jsonl.gz")]);
         sandbox.done(&["index", "--dir", "web", "-q"]);
         let (topics, qrels) = (path("topics.tsv"), path("qrels.txt"));

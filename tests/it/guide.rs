@@ -73,46 +73,6 @@ fn every_command_of_the_guide_can_be_read() {
 }
 
 #[test]
-fn every_command_has_an_example_in_its_help() {
-    let sandbox = Sandbox::new();
-    for command in [
-        "up",
-        "init",
-        "crawl",
-        "import",
-        "dedup",
-        "index",
-        "index export",
-        "rank",
-        "search",
-        "serve",
-        "status",
-        "doctor",
-        "why",
-        "archive",
-        "archive list",
-        "archive get",
-        "codes",
-        "codes encode",
-        "codes decode",
-        "codes prefix",
-        "codes rans",
-        "config",
-        "config check",
-        "config show",
-        "config schema",
-        "simweb",
-        "completions",
-        "man",
-    ] {
-        let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
-        let help = sandbox.done(&words);
-        let (_, example) = help.split_once("Example").expect("an example");
-        assert!(example.contains(&format!("crivello {command}")), "{help}");
-    }
-}
-
-#[test]
 fn manual_pages_and_completions_come_out() {
     let sandbox = Sandbox::new();
     assert!(sandbox.done(&["man"]).contains(".TH crivello"));

@@ -16,8 +16,7 @@ fn zstd(text: &str) -> Vec<u8> {
 
 #[test]
 fn documents_may_be_compressed() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     fs::write(sandbox.path("two.jsonl.zst"), zstd(TWO)).expect("a file");
     assert_eq!(sandbox.json(&["import", "two.jsonl.zst", "--dir", "web"])["records"], 2);
     // The first bytes decide the format, not the name.
@@ -34,8 +33,7 @@ fn documents_may_be_compressed() {
 
 #[test]
 fn a_bad_line_is_told_with_its_place_and_what_was_meant() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     for (line, words) in [
         (r#"{"id":"1","text":"ok","tilte":"x"}"#, &["\"tilte\"", "did you mean \"title\"?"][..]),
         (r#"{"id":"1","body":"ok"}"#, &["needs a \"text\""]),
@@ -67,8 +65,7 @@ fn a_bad_line_is_told_with_its_place_and_what_was_meant() {
 /// Errors that are not JSON syntax.
 #[test]
 fn a_line_that_is_empty_in_another_encoding_or_too_long_is_told_with_what_to_do() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let named =
         |id: usize| format!("{{\"id\":\"{}\",\"text\":\"t\"}}", "x".repeat(id)).into_bytes();
     let placed = format!("{{\"url\":\"http://a/{}\",\"text\":\"t\"}}", "x".repeat(3_000));
@@ -93,8 +90,7 @@ fn a_line_that_is_empty_in_another_encoding_or_too_long_is_told_with_what_to_do(
 /// The same limit applies to pages and to documents.
 #[test]
 fn a_text_that_is_too_long_is_told_where_it_is_indexed_and_by_why() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let text = |bytes: usize| "roses ".repeat(bytes / 6 + 1)[..bytes].to_owned();
     let most = 1 << 20;
     let document =
@@ -132,8 +128,7 @@ fn a_text_that_is_too_long_is_told_where_it_is_indexed_and_by_why() {
 /// Records that differ in one number or character are all found. Equal ones are folded if that is configured.
 #[test]
 fn every_record_is_found_by_what_only_it_says() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let kept = "A part for the old pump in the cellar, to be ordered from the office before noon on weekdays, with a \
                 seal of rubber and two screws, for all pumps that were built in the same works.";
     let differing = [
@@ -206,8 +201,7 @@ Content-type: text/html; charset=latin1
 
 #[test]
 fn trec_documents_are_found_by_title_and_text_and_pages_by_their_address() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     // By its name, and by its first bytes.
     for name in ["ft.trectext.zst", "ft911_1"] {
         let bytes = if name == "ft911_1" { TREC.as_bytes().to_vec() } else { long_zstd(TREC) };
@@ -244,8 +238,7 @@ fn long_zstd(text: &str) -> Vec<u8> {
 
 #[test]
 fn a_bad_trec_document_is_told_with_the_byte_where_it_begins() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let good = "<DOC><DOCNO>1</DOCNO>x</DOC>\n";
     for (text, said) in [
         ("<DOC><DOCNO>2</DOCNO>", "the document at byte 29: has no </DOC>"),

@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde_json::Value;
 use simweb::{LogLine, Options, Server};
 
-use crate::sandbox::{PAGES_PER_HOST_MAX, Running, Sandbox, small_web};
+use crate::sandbox::{PAGES_PER_HOST_MAX, Running, Sandbox, built_web, init_web};
 
 /// How often each loop kills.
 const KILLS: u64 = 50;
@@ -202,8 +202,7 @@ fn indexing_killed_fifty_times_ends_like_an_undisturbed_run() {
 
 #[test]
 fn an_interrupted_crawl_says_so_and_goes_on() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.init(&server);
+    let (sandbox, server) = init_web();
     let seed = server.web().seeds().remove(0);
     let running = start(&sandbox, &["crawl", "--dir", "web", &seed]);
     sleep(Duration::from_millis(400));
@@ -249,8 +248,7 @@ fn a_signal_ends_up_during_its_stages() {
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the promise is about real time")]
 fn a_server_ends_while_it_reads_and_at_once_at_the_second_signal() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, _server) = built_web();
     let captured = captures(&sandbox);
     let page = ok(&captured)[0].to_owned();
     let archive = sandbox.path("web/archive");
@@ -283,8 +281,7 @@ fn a_server_ends_while_it_reads_and_at_once_at_the_second_signal() {
 
 #[test]
 fn a_server_ends_in_order() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, _server) = built_web();
     let mut running = sandbox.start(&["serve", "--dir", "web", "--listen", "127.0.0.1:0"]);
     let address = running.first_line();
     assert!(address.starts_with("http://127.0.0.1:"), "{address}");

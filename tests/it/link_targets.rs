@@ -1,8 +1,6 @@
 //! A page that is linked under a name with a session id alone: the crawl visits it without, and its links
 //! find it in the graph and in the index.
 
-use std::fs;
-
 use serde_json::Value;
 
 use crate::sandbox::Sandbox;
@@ -32,10 +30,8 @@ fn a_link_with_a_session_id_reaches_its_page() {
         ("/moved", "/moved/here?sid=2"),
         ("/moved/here", "<title>Moved</title><p>And still here."),
     ]);
-    let sandbox = Sandbox::new();
-    fs::create_dir(sandbox.path("web")).expect("a folder");
     let settings = "[crawl]\ndelay_ms = 1\nip_delay_ms = 0\n";
-    fs::write(sandbox.path("web/crivello.toml"), settings).expect("a file");
+    let sandbox = Sandbox::with_settings(settings);
     sandbox.done(&["crawl", "--dir", "web", &server.url("")]);
     let ranked = sandbox.json(&["rank", "--dir", "web"]);
     assert_eq!(ranked["graph"]["arcs"], 3, "{ranked:#}");

@@ -24,10 +24,8 @@ impl Site {
         let links: Vec<String> = (0..PAGES).map(|page| format!("/p{page}")).collect();
         let links: Vec<&str> = links.iter().map(String::as_str).collect();
         let server = Pages::serve(&[("/", &page(&links)), ("*", HTML)]);
-        let sandbox = Sandbox::new();
-        fs::create_dir(sandbox.path("web")).expect("a folder");
         let text = "[crawl]\ndelay_ms = 5\nip_delay_ms = 0\nretry_ms = 5\n";
-        fs::write(sandbox.path("web/crivello.toml"), text).expect("a file");
+        let sandbox = Sandbox::with_settings(text);
         Site { server, sandbox }
     }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::sandbox::{Ran, Sandbox};
-use crate::why_servers::{HTML, NEXT_GIVEN, Pages, check, crawl, page};
+use crate::why_servers::{HTML, NEXT_GIVEN, Pages, check, crawled, crawled_twice, page};
 
 const FIRST: &str = "web/archive/crivello-00001.warc.gz";
 const CDXJ: &str = "web/archive/crivello-00001.warc.gz.cdxj";
@@ -17,8 +17,7 @@ fn remove(path: PathBuf) {
 /// A collection whose only host requests a wait of two hours.
 fn busy(server: &Pages) -> Sandbox {
     server.set("/busy", "503 Busy\nRetry-After: 7200\n\n");
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(server);
     server.set("/busy", HTML);
     sandbox
 }
@@ -122,8 +121,7 @@ fn a_cdxj_file_whose_first_line_is_damaged_is_made_again_by_the_next_crawl() {
     ];
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
     for (what, damage) in damages {
-        let sandbox = Sandbox::new();
-        crawl(&sandbox, "", &[&server.url("/")]);
+        let sandbox = crawled(&server);
         let bytes = fs::read(sandbox.path(CDXJ)).expect("it is there");
         fs::write(sandbox.path(CDXJ), damage(bytes)).expect("room");
         let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
@@ -156,8 +154,7 @@ fn a_file_that_is_gone_with_its_log_is_told_once() {
 #[test]
 fn a_folder_that_is_gone_is_told_like_the_files_in_it() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     fs::remove_dir_all(sandbox.path("web/archive")).expect("it is there");
     let status = sandbox.done(&["status", "--dir", "web"]);
     assert!(status.contains(GONE), "{status}");
@@ -174,9 +171,7 @@ fn a_folder_that_is_gone_is_told_like_the_files_in_it() {
 fn an_index_is_not_emptied_for_want_of_the_archive_and_says_what_it_lacks() {
     let a = format!("{HTML}<title>second</title>of two");
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &a)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
-    crawl(&sandbox, "", &[]);
+    let sandbox = crawled_twice(&server);
     let ran = sandbox.run(&["index", "--dir", "web"]);
     assert!(ran.code == 0 && !ran.stderr.contains(" gone: "), "{ran:#?}");
     let (archive, away) = (sandbox.path("web/archive"), sandbox.path("away"));
@@ -237,8 +232,7 @@ fn a_robots_txt_that_cannot_be_read_is_said_to_be() {
     for is_dated in [false, true] {
         let robots = format!("200 OK\n\nUser-agent: *\nDisallow: /secret\n#{}", "x".repeat(300));
         let server = Pages::serve(&[("/", &page(&["/secret"])), ("/robots.txt", &robots)]);
-        let sandbox = Sandbox::new();
-        crawl(&sandbox, "", &[&server.url("/")]);
+        let sandbox = crawled(&server);
         check(&sandbox, &server.url("/secret"), "forbidden by robots.txt");
         let at = place(&sandbox, "response", &server.url("/robots.txt"));
         change(&sandbox, FIRST, is_dated, &|bytes| bytes[at + 200] ^= 0x55);
@@ -263,8 +257,7 @@ fn a_damaged_record_is_told_though_its_cdxj_file_is_gone() {
     let pages = [("/", root.as_str()), ("/a", &long), ("/b", &long), ("/c", HTML)];
     let pages = [&pages[..], &[("/robots.txt", &robots)]].concat();
     let server = Pages::serve(&pages);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     // Two of these are adjacent.
     let places =
         ["/a", "/b", "/robots.txt"].map(|path| place(&sandbox, "response", &server.url(path)));
@@ -294,8 +287,7 @@ fn a_damaged_record_is_told_though_its_cdxj_file_is_gone() {
 #[test]
 fn a_page_in_a_torn_end_is_asked_for_by_any_crawl() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     let at = place(&sandbox, "response", &server.url("/a"));
     change(&sandbox, FIRST, false, &|bytes| bytes[at..].fill(0));
     check(&sandbox, &server.url("/a"), "damaged: ");
@@ -309,8 +301,7 @@ fn a_page_in_a_torn_end_is_asked_for_by_any_crawl() {
 fn an_older_body_is_printed_for_a_damaged_one_whatever_the_date_of_the_file() {
     for (is_dated, is_listed) in [(false, true), (true, true), (true, false)] {
         let server = Pages::serve(&[("/", &format!("{HTML}old"))]);
-        let sandbox = Sandbox::new();
-        crawl(&sandbox, "", &[&server.url("/")]);
+        let sandbox = crawled(&server);
         server.set("/", &format!("{HTML}new"));
         sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
         let at = place(&sandbox, "response", &server.url("/"));
@@ -329,8 +320,7 @@ fn an_older_body_is_printed_for_a_damaged_one_whatever_the_date_of_the_file() {
 #[test]
 fn damage_that_a_crawl_could_not_tell_of_is_told_by_the_next() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     let at = place(&sandbox, "response", &server.url("/a"));
     change(&sandbox, FIRST, true, &|bytes| bytes[at + 100] ^= 0x55);
     fs::remove_dir_all(sandbox.path("web/frontier/visits")).expect("it is there");

@@ -4,7 +4,9 @@ use std::fs;
 
 use crate::lost_files::{change, place};
 use crate::sandbox::Sandbox;
-use crate::why_servers::{HTML, NEXT_GIVEN, Pages, SETTINGS, check, crawl, one_recrawl, page};
+use crate::why_servers::{
+    HTML, NEXT_GIVEN, Pages, SETTINGS, check, crawl, crawled, crawled_twice, one_recrawl, page,
+};
 
 const FIRST: &str = "web/archive/crivello-00001.warc.gz";
 
@@ -75,9 +77,7 @@ fn a_file_that_is_gone_is_told_by_all() {
     let server = Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", &page(&["/c"])), ("/b", HTML)]);
     server.set("/c", HTML);
     server.set("/d", HTML);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
-    crawl(&sandbox, "", &[]);
+    let sandbox = crawled_twice(&server);
     crawl(&sandbox, "", &[&server.url("/d")]);
     let second = "crivello-00002.warc.gz";
     fs::remove_file(sandbox.path("web/archive").join(second)).expect("it is there");
@@ -146,9 +146,7 @@ fn a_page_that_is_lost_stays_so_though_it_is_asked_for_in_vain() {
 #[test]
 fn what_was_in_a_file_is_known_without_its_cdxj() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
-    crawl(&sandbox, "", &[]);
+    let sandbox = crawled_twice(&server);
     let second = sandbox.path("web/archive/crivello-00002.warc.gz");
     fs::remove_file(&second).expect("it is there");
     fs::remove_file(second.with_extension("gz.cdxj")).expect("it is there");
@@ -165,8 +163,7 @@ fn what_was_in_a_file_is_known_without_its_cdxj() {
 #[test]
 fn only_files_that_there_were_are_said_to_be_gone() {
     let server = Pages::serve(&[("/", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     let list = sandbox.path("web/frontier/visits/files");
     let good = fs::read(&list).expect("a list");
     let digit = good.iter().position(|byte| *byte == b'1').expect("a number");
@@ -270,8 +267,7 @@ fn damage_behind_a_304_is_told_with_the_command_that_asks() {
 #[test]
 fn a_damaged_page_beside_a_recrawl_that_is_not_over_is_asked_for_by_a_crawl() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     let a = server.url("/a");
     damage(&sandbox, &a);
     let get = || sandbox.run(&["archive", "get", "--dir", "web", &a]);
@@ -291,26 +287,11 @@ fn a_damaged_page_beside_a_recrawl_that_is_not_over_is_asked_for_by_a_crawl() {
     assert_eq!(get().code, 0);
 }
 
-/// The page is valid; only the record of a later visit is damaged.
-#[test]
-fn a_later_visit_whose_record_is_damaged_is_said_to_be() {
-    let server = Pages::serve(&[]);
-    let sandbox = Sandbox::new();
-    tagged(&server, "/", &[]);
-    crawl(&sandbox, "", &[&server.url("/")]);
-    crawl(&sandbox, "", &["--recrawl"]);
-    let at = place(&sandbox, "revisit", &server.url("/"));
-    let second = "web/archive/crivello-00002.warc.gz";
-    change(&sandbox, second, true, &|bytes| bytes[at + 200] ^= 0x55);
-    check(&sandbox, &server.url("/"), "fetched; after that, it was visited at 20");
-}
-
 /// `doctor` reports each damaged file, and the next crawl repairs it.
 #[test]
 fn notes_of_the_crawl_that_are_damaged_are_told() {
     let server = Pages::serve(&[("/", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     sandbox.done(&["doctor", "frontier", "--dir", "web"]);
     for note in ["rests", "settings.json", "unreported"] {
         fs::write(sandbox.path("web/frontier").join(note), "garbage").expect("room");
@@ -325,8 +306,7 @@ fn notes_of_the_crawl_that_are_damaged_are_told() {
 #[test]
 fn a_line_that_is_no_seed_is_named_by_all() {
     let server = Pages::serve(&[("/", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     let seeds = sandbox.path("web/frontier/seeds");
     for bad in [&b"http//x"[..], b"http://\xFF\xFE/"] {
         let mut text = fs::read(&seeds).expect("a file");
@@ -346,8 +326,7 @@ fn a_line_that_is_no_seed_is_named_by_all() {
 #[test]
 fn seeds_that_are_written_by_hand_may_have_comments() {
     let server = Pages::serve(&[("/", HTML), ("/a", HTML), ("/b", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     let seeds = sandbox.path("web/frontier/seeds");
     let written = fs::read_to_string(&seeds).expect("a file");
     let [a, b] = [server.url("/a"), server.url("/b#c")];
@@ -385,8 +364,7 @@ fn seeds_that_are_written_by_hand_may_have_comments() {
 #[test]
 fn seeds_that_are_not_as_they_were_written_are_taken_for_none() {
     let server = Pages::serve(&[("/", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     let seeds = sandbox.path("web/frontier/seeds");
     let good = fs::read(&seeds).expect("a file");
     let mut flipped = good.clone();
@@ -441,8 +419,7 @@ fn seeds_that_are_not_as_they_were_written_are_taken_for_none() {
 #[test]
 fn a_recrawl_that_names_another_file_is_not_gone_on_with() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl", "--max-pages", "1"]);
     let file = sandbox.path("web/frontier/recrawl");
     let whole = |name: &str| one_recrawl(&format!("all 7\nfiles 1\n{name}\n"));
@@ -457,8 +434,7 @@ fn a_recrawl_that_names_another_file_is_not_gone_on_with() {
 #[test]
 fn damage_to_the_log_of_visits_is_named_and_mended_by_the_next_crawl() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     sandbox.done(&["doctor", "frontier", "--dir", "web"]);
     let log = sandbox.path("web/frontier/visits/crivello-00001.warc.gz.log");
     let good = fs::read(&log).expect("a file");
@@ -491,9 +467,7 @@ fn damage_to_the_log_of_visits_is_named_and_mended_by_the_next_crawl() {
 fn the_name_of_a_file_that_is_gone_is_not_used_again() {
     let server = Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", HTML), ("/b", HTML)]);
     for knows in ["archive", "frontier", "pages"] {
-        let sandbox = Sandbox::new();
-        crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
-        crawl(&sandbox, "", &[]);
+        let sandbox = crawled_twice(&server);
         sandbox.done(&["index", "--dir", "web"]);
         let second = sandbox.path("web/archive/crivello-00002.warc.gz");
         fs::remove_file(&second).expect("it is there");
@@ -632,8 +606,7 @@ fn an_older_page_is_not_printed_for_one_that_is_lost() {
 #[test]
 fn a_report_that_is_not_as_it_was_written_is_told_and_written_again() {
     let server = Pages::serve(&[("/", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     let report = sandbox.path("web/frontier/report.json");
     let good = fs::read_to_string(&report).expect("a report");
     let read: serde_json::Value = serde_json::from_str(&good).expect("JSON");

@@ -15,8 +15,7 @@ const PAGES: [(&str, &str, &str); 3] = [
 ];
 
 fn library() -> Sandbox {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let mut records = String::new();
     for (number, (url, day, text)) in (1..).zip(PAGES) {
         let body = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>{text}</p>");
@@ -178,8 +177,7 @@ fn a_topic_is_chosen_on_the_page_and_over_the_interface() {
 /// No stage can build imported ranks again, so the index does without them and says so.
 #[test]
 fn a_damaged_file_of_imported_ranks_is_set_aside() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     fs::write(sandbox.path("d.jsonl"), r#"{"id":"a","text":"gardens"}"#).expect("a file");
     sandbox.done(&["import", "d.jsonl", "--dir", "web"]);
     sandbox.done(&["index", "--dir", "web"]);
@@ -204,8 +202,7 @@ fn a_damaged_file_of_imported_ranks_is_set_aside() {
 /// Documents from another engine have names and no links.
 #[test]
 fn an_imported_index_has_the_ranks_of_the_user() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let documents = PAGES.map(|(url, _, text)| {
         serde_json::json!({ "id": url[7..8], "title": "", "text": text }).to_string()
     });
@@ -238,8 +235,7 @@ fn an_imported_index_has_the_ranks_of_the_user() {
 
 #[test]
 fn topics_that_cannot_be_meant_are_told_with_their_line() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let file = sandbox.path("web/crivello.toml");
     for (block, said) in [
         ("[rank.topics.a]\nsites = ['a b']", "1 | [rank.topics.a]"),

@@ -38,10 +38,24 @@ impl Sandbox {
         Self { folder: tempfile::tempdir().expect("a temporary folder") }
     }
 
-    /// Makes the collection `web` with an index of documents in JSONL.
-    pub(crate) fn of_documents(lines: &str) -> Self {
+    /// Makes an empty collection `web`.
+    pub(crate) fn with_collection() -> Self {
         let sandbox = Self::new();
         sandbox.done(&["init", "web"]);
+        sandbox
+    }
+
+    /// Makes the collection `web` with these settings.
+    pub(crate) fn with_settings(text: impl AsRef<[u8]>) -> Self {
+        let sandbox = Self::new();
+        fs::create_dir(sandbox.path("web")).expect("a folder");
+        fs::write(sandbox.path("web/crivello.toml"), text).expect("a file");
+        sandbox
+    }
+
+    /// Makes the collection `web` with an index of documents in JSONL.
+    pub(crate) fn of_documents(lines: &str) -> Self {
+        let sandbox = Self::with_collection();
         fs::write(sandbox.path("d.jsonl"), lines).expect("a file");
         sandbox.done(&["import", "d.jsonl", "--dir", "web", "-q"]);
         sandbox.done(&["index", "--dir", "web", "-q"]);
@@ -158,6 +172,20 @@ impl Drop for Running {
 pub(crate) fn small_web() -> Server {
     let options = Options { hosts: 4, pages_per_host: 12, ..Options::default() };
     Server::start(options).expect("loopback addresses")
+}
+
+/// A small web, and the collection `web` configured to crawl it.
+pub(crate) fn init_web() -> (Sandbox, Server) {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.init(&server);
+    (sandbox, server)
+}
+
+/// A small web, crawled, ranked and indexed.
+pub(crate) fn built_web() -> (Sandbox, Server) {
+    let (sandbox, server) = (Sandbox::new(), small_web());
+    sandbox.build(&server);
+    (sandbox, server)
 }
 
 /// The truth about a web whose crawl takes [`PAGES_PER_HOST_MAX`] pages of each host.

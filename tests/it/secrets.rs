@@ -15,15 +15,13 @@ pub(crate) fn mode(file: &Path) -> u32 {
 
 #[test]
 fn a_new_configuration_belongs_to_its_owner_alone() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     assert_eq!(mode(&sandbox.path("web/crivello.toml")), 0o600);
 }
 
 #[test]
 fn a_configuration_is_shown_without_its_secrets() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     fs::write(sandbox.path("web/crivello.toml"), SECRETS).expect("a file");
     for arguments in
         [&["config", "show", "--dir", "web"][..], &["config", "show", "--dir", "web", "--json"]]
@@ -39,8 +37,7 @@ fn a_configuration_is_shown_without_its_secrets() {
 
 #[test]
 fn a_warning_says_that_others_can_read_secrets() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let file = sandbox.path("web/crivello.toml");
     let check = |text: &str, mode: u32, is_warned: bool| {
         fs::write(&file, text).expect("a file");

@@ -1,6 +1,5 @@
 //! Details in `why`, `status` and `archive list`: sitemaps, canonical URLs, retries and their times.
 
-use std::fs;
 use std::io::Write as _;
 
 use flate2::Compression;
@@ -8,7 +7,7 @@ use flate2::write::GzEncoder;
 use serde_json::Value;
 
 use crate::sandbox::Sandbox;
-use crate::why_servers::{HTML, Pages, SETTINGS, check, crawl, page, why};
+use crate::why_servers::{HTML, Pages, SETTINGS, check, crawl, crawled, page, why};
 
 fn gzip(text: &str) -> Vec<u8> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::default());
@@ -70,8 +69,7 @@ fn a_sitemap_that_a_shorter_way_leads_to_is_not_dropped() {
 fn a_canonical_address_was_seen() {
     let head = "<link rel=canonical href=/b><title>t</title>";
     let server = Pages::serve(&[("/", &format!("{HTML}{head}")), ("/b", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     let url = server.url("/b");
     let why = check(&sandbox, &url, "not followed: pages name it as their canonical URL");
     assert_eq!(why["found_on"][0]["how"], "canonical", "{why:#}");
@@ -104,10 +102,8 @@ fn what_was_dropped_for_want_of_room_may_be_asked_for() {
     let server = Pages::serve(&[("/", &page(&links))]);
     let quick = "delay_ms = 1\nwaiting_max = 3\n";
     for own in [quick, "delay_ms = 400\nturn_s_max = 1\n"] {
-        let sandbox = Sandbox::new();
-        fs::create_dir_all(sandbox.path("web")).expect("a folder");
         let settings = SETTINGS.replace("delay_ms = 1\nip", "ip");
-        fs::write(sandbox.path("web/crivello.toml"), settings + own).expect("a file");
+        let sandbox = Sandbox::with_settings(settings + own);
         sandbox.done(&["crawl", "--dir", "web", "-q", &server.url("/")]);
         check(&sandbox, &server.url("/8"), "probably dropped: the last crawl dropped ");
         let told = sandbox.json(&["crawl", "--dir", "web", "-q"]);
@@ -122,8 +118,7 @@ fn what_can_be_read_is_not_said_to_be_damaged() {
     packed.extend(b"junk behind its end");
     let head = b"200 OK\nContent-Type: text/html\nContent-Encoding: gzip\n\n";
     server.set_bytes("/junk", &[&head[..], &packed[..]].concat());
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     let why = check(&sandbox, &server.url("/junk"), "fetched");
     assert_eq!(why["cuts"], Value::Array(Vec::new()), "{why:#}");
 }
@@ -131,8 +126,7 @@ fn what_can_be_read_is_not_said_to_be_damaged() {
 #[test]
 fn visits_of_one_second_are_told_apart() {
     let server = Pages::serve(&[("/", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);
     let why = why(&sandbox, &server.url("/"));
     let captures = why["captures"].as_array().expect("visits");

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::sandbox::Sandbox;
-use crate::why_servers::{HTML, Pages, SETTINGS, check, crawl, page, why};
+use crate::why_servers::{HTML, Pages, SETTINGS, check, crawl, crawled, crawled_twice, page, why};
 
 fn file(number: u32) -> String {
     format!("web/archive/crivello-{number:05}.warc.gz")
@@ -122,9 +122,7 @@ fn two_files_that_become_shorter_at_once_are_healed() {
 #[test]
 fn what_only_the_log_of_visits_knows_is_lost_as_well() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
-    crawl(&sandbox, "", &[]);
+    let sandbox = crawled_twice(&server);
     empty(&sandbox, 2);
     fs::remove_file(sandbox.path(&format!("{}.cdxj", file(2)))).expect("it is there");
     for _ in 0..2 {
@@ -138,9 +136,7 @@ fn what_only_the_log_of_visits_knows_is_lost_as_well() {
 #[test]
 fn a_file_that_has_become_shorter_is_told_by_all() {
     let server = Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", HTML), ("/b", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
-    crawl(&sandbox, "", &[]);
+    let sandbox = crawled_twice(&server);
     empty(&sandbox, 2);
     for is_indexed in [false, true] {
         assert_eq!(is_told(&sandbox), [true, true]);
@@ -169,8 +165,7 @@ fn a_file_that_has_become_shorter_is_told_by_all() {
 fn an_older_capture_is_told_from_the_newer_one_that_a_file_has_lost() {
     for is_logged in [true, false] {
         let server = Pages::serve(&[("/", &format!("{HTML}old"))]);
-        let sandbox = Sandbox::new();
-        crawl(&sandbox, "", &[&server.url("/")]);
+        let sandbox = crawled(&server);
         server.set("/", &format!("{HTML}new"));
         crawl(&sandbox, "", &["--recrawl"]);
         let whole = fs::read(sandbox.path(&file(2))).expect("it is there");
@@ -196,8 +191,7 @@ fn an_older_capture_is_told_from_the_newer_one_that_a_file_has_lost() {
 #[test]
 fn a_file_with_a_torn_first_record_alone_is_not_missed() {
     let server = Pages::serve(&[("/", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     let mut bytes = fs::read(sandbox.path(&file(1))).expect("it is there");
     bytes.truncate(100);
     fs::write(sandbox.path(&file(2)), bytes).expect("room");
@@ -213,9 +207,7 @@ fn a_file_with_a_torn_first_record_alone_is_not_missed() {
 fn a_loss_that_a_killed_crawl_has_found_is_told_by_the_next() {
     for is_shorter in [false, true] {
         let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
-        let sandbox = Sandbox::new();
-        crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
-        crawl(&sandbox, "", &[]);
+        let sandbox = crawled_twice(&server);
         if is_shorter {
             empty(&sandbox, 2);
         } else {
@@ -252,9 +244,7 @@ fn a_loss_that_a_killed_crawl_has_found_is_told_by_the_next() {
 fn a_page_that_is_missing_beside_one_that_was_put_back_is_told_by_status() {
     for is_gone in [false, true] {
         let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
-        let sandbox = Sandbox::new();
-        crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
-        crawl(&sandbox, "", &[]);
+        let sandbox = crawled_twice(&server);
         let aside = sandbox.path("aside");
         fs::rename(sandbox.path(&file(2)), &aside).expect("it is there");
         crawl(&sandbox, "", &[]);
@@ -306,9 +296,7 @@ fn a_loss_that_only_the_cdxj_file_knows_of_is_told_by_the_next_crawl() {
         ("has become shorter", "no logs"),
     ] {
         let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
-        let sandbox = Sandbox::new();
-        crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
-        crawl(&sandbox, "", &[]);
+        let sandbox = crawled_twice(&server);
         match fate {
             "is gone" => fs::remove_file(sandbox.path(&file(2))).expect("it is there"),
             _ => empty(&sandbox, 2),
@@ -337,9 +325,7 @@ fn a_cdxj_file_with_a_wrong_line_is_believed_in_nothing_and_forgotten() {
         for hidden in ["nothing", "no logs"] {
             let what = format!("{damage}, {hidden}");
             let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
-            let sandbox = Sandbox::new();
-            crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
-            crawl(&sandbox, "", &[]);
+            let sandbox = crawled_twice(&server);
             let fate = if damage == "gone" {
                 fs::remove_file(sandbox.path(&file(2))).expect("it is there");
                 "is gone"
@@ -372,9 +358,7 @@ fn a_cdxj_file_with_a_wrong_line_is_believed_in_nothing_and_forgotten() {
 #[test]
 fn a_file_without_a_page_is_no_loss() {
     let server = Pages::serve(&[("/robots.txt", "503 Busy\n\n")]);
-    let sandbox = Sandbox::new();
-    fs::create_dir(sandbox.path("web")).expect("a folder");
-    fs::write(sandbox.path("web/crivello.toml"), SETTINGS).expect("room");
+    let sandbox = Sandbox::with_settings(SETTINGS);
     sandbox.run(&["crawl", "--dir", "web", "-q", &server.url("/")]);
     fs::remove_file(sandbox.path(&file(1))).expect("it is there");
     sandbox.done(&["doctor", "archive", "--dir", "web"]);
@@ -399,8 +383,7 @@ fn a_last_record_of_zeros_is_told_once() {
     // The last record, and also the end of the one before it.
     for (before, is_dated) in [(0, true), (0, false), (40, true)] {
         let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &page(&[]))]);
-        let sandbox = Sandbox::new();
-        crawl(&sandbox, "", &[&server.url("/")]);
+        let sandbox = crawled(&server);
         let last = *places(&sandbox, 1).last().expect("records");
         overwrite(&sandbox, 1, last - before, is_dated);
         let mut said = Vec::new();
@@ -425,9 +408,7 @@ fn a_last_record_of_zeros_is_told_once() {
 fn a_loss_beside_a_damaged_cdxj_file_is_told_though_the_file_was_cut_before() {
     for is_cut_before in [false, true] {
         let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
-        let sandbox = Sandbox::new();
-        crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
-        crawl(&sandbox, "", &[]);
+        let sandbox = crawled_twice(&server);
         let last = *places(&sandbox, 2).last().expect("records");
         overwrite(&sandbox, 2, last, true);
         falsify(&sandbox);

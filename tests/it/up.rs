@@ -53,8 +53,7 @@ fn a_port_in_use_is_said_before_any_work() {
 
 #[test]
 fn an_imported_collection_is_served_without_a_crawl() {
-    let sandbox = Sandbox::new();
-    sandbox.done(&["init", "web"]);
+    let sandbox = Sandbox::with_collection();
     let document = r#"{"id": "1", "title": "One", "text": "a single document"}"#;
     std::fs::write(sandbox.path("one.jsonl"), document).expect("a file");
     sandbox.done(&["import", "one.jsonl", "--dir", "web"]);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use simweb::{Kind, Server};
 
-use super::sandbox::{Sandbox, get, small_web, truth};
+use super::sandbox::{Sandbox, built_web, get, init_web, small_web, truth};
 use super::why_servers::{Pages, why};
 
 /// Checks the beginning of the verdict about a URL.
@@ -40,16 +40,8 @@ fn hows(why: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn every_fate_of_a_url_is_told_from_the_archive_alone() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    crawl(&sandbox, &server, &[]);
-    check_fates(&sandbox, &server);
-}
-
-#[test]
 fn every_fate_of_a_url_is_told_with_the_page_table() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.build(&server);
+    let (sandbox, server) = built_web();
     check_fates(&sandbox, &server);
 }
 
@@ -161,10 +153,8 @@ fn what_a_limit_dropped_is_told_with_the_limit() {
 /// Crawls a few pages with one more setting. Returns the sandbox, and a function from paths to URLs.
 fn crawl_pages(pages: &[(&str, &str)], setting: &str) -> (Sandbox, impl Fn(&str) -> String) {
     let server = Pages::of_texts(pages);
-    let sandbox = Sandbox::new();
-    std::fs::create_dir(sandbox.path("web")).expect("a folder");
     let settings = format!("[crawl]\ndelay_ms = 1\nip_delay_ms = 0\n{setting}\n");
-    std::fs::write(sandbox.path("web/crivello.toml"), settings).expect("a file");
+    let sandbox = Sandbox::with_settings(settings);
     sandbox.done(&["crawl", "--dir", "web", &server.url("")]);
     (sandbox, move |path: &str| server.url(path))
 }
@@ -247,8 +237,7 @@ fn what_a_filter_kept_out_of_the_archive_is_told_and_leads_on() {
 fn a_running_crawl_serves_its_metrics() {
     use std::io::{BufRead as _, BufReader};
 
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.init(&server);
+    let (sandbox, server) = init_web();
     let seed = &server.web().seeds()[0];
     let flags =
         ["crawl", "--dir", "web", "--metrics", "127.0.0.1:0", "--set", "crawl.delay_ms=1000"];

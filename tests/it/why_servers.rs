@@ -12,7 +12,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use crate::sandbox::{Sandbox, small_web, truth};
+use crate::sandbox::{Sandbox, init_web, truth};
 
 /// A server whose answers can change while it runs; other paths are 404. The key `PATH if` is the answer to a
 /// conditional request, and `*` to all other paths but robots.txt.
@@ -134,6 +134,21 @@ pub(crate) fn crawl(sandbox: &Sandbox, settings: &str, flags: &[&str]) {
     sandbox.done(&[&["crawl", "--dir", "web", "-q"], flags].concat());
 }
 
+/// Returns a collection of all pages of a server.
+pub(crate) fn crawled(server: &Pages) -> Sandbox {
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/")]);
+    sandbox
+}
+
+/// Returns a collection whose first archive file has the first page, and whose second has the others.
+pub(crate) fn crawled_twice(server: &Pages) -> Sandbox {
+    let sandbox = Sandbox::new();
+    crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);
+    crawl(&sandbox, "", &[]);
+    sandbox
+}
+
 pub(crate) fn why(sandbox: &Sandbox, url: &str) -> Value {
     let ran = sandbox.run(&["why", "--dir", "web", "--json", url]);
     assert!(matches!(ran.code, 0 | 3), "{url}: {ran:#?}");
@@ -177,8 +192,7 @@ fn a_page_stands_where_a_recrawl_asked_for_it_in_vain() {
         ("/broken", &zebra("broken")),
         ("/good", &zebra("good")),
     ]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     server.set("/odd", "304 Not Modified\n\n");
     server.set("/broken", "500 Oh\n\n");
     for _ in 0..2 {
@@ -204,40 +218,10 @@ fn a_page_stands_where_a_recrawl_asked_for_it_in_vain() {
     assert_eq!((&report["pages"], &report["requests"]), (&4.into(), &0.into()), "{report:#}");
 }
 
-/// The limit counts no sitemap as a page and no robots.txt as a request, and counts each host alone.
-#[test]
-fn the_share_of_a_host_is_counted_as_the_crawl_counts_it() {
-    let full = Pages::serve(&[("/", &page(&["/1", "/2", "/3", "/4"])), ("/1", HTML), ("/2", HTML)]);
-    let robots = "200 OK\n\nSitemap: ROOT/sitemap.xml\n";
-    let sitemap = "200 OK\nContent-Type: text/xml\n\n<urlset><url><loc>ROOT/1</loc></url></urlset>";
-    let other = Pages::serve(&[
-        ("/robots.txt", robots),
-        ("/sitemap.xml", sitemap),
-        ("/", &page(&["/1", "/2"])),
-        ("/1", HTML),
-        ("/2", HTML),
-    ]);
-    let sandbox = Sandbox::new();
-    let limit = "pages_per_host_max = 3\n";
-    crawl(&sandbox, limit, &[&full.url("/")]);
-    let of_full = "dropped: its host has reached its limit of 3 pages (`pages_per_host_max`)";
-    check(&sandbox, &full.url("/4"), of_full);
-    crawl(&sandbox, limit, &["--max-pages", "5", &other.url("/")]);
-    check(&sandbox, &full.url("/4"), of_full);
-    check(&sandbox, &other.url("/sitemap.xml"), "fetched, as a sitemap");
-    let last = if why(&sandbox, &other.url("/1"))["captures"] == Value::Array(Vec::new()) {
-        "/1"
-    } else {
-        "/2"
-    };
-    check(&sandbox, &other.url(last), "waiting: the last crawl ended at its `pages_max`");
-}
-
 #[test]
 fn what_changed_is_told() {
     let server = Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", HTML), ("/b", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     server.set("/a", "301 Moved\nLocation: /c\n\n");
     server.set("/b", "410 Gone\n\n");
     crawl(&sandbox, "", &["--recrawl"]);
@@ -268,8 +252,7 @@ fn in_a_recrawl_the_share_of_a_host_is_counted_as_the_crawl_counts_it() {
         ("due 7 0 86400 864000", "both", dropped), // nothing is due: the three first ones
     ] {
         let server = Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", HTML), ("/b", HTML)]);
-        let sandbox = Sandbox::new();
-        crawl(&sandbox, "", &[&server.url("/")]);
+        let sandbox = crawled(&server);
         let first = files(&sandbox);
         server.set("/", &page(&["/a", "/b", "/new"]));
         crawl(&sandbox, limit, &["--recrawl", "--set", "crawl.follow=false"]);
@@ -293,8 +276,7 @@ fn in_a_recrawl_the_share_of_a_host_is_counted_as_the_crawl_counts_it() {
 fn no_server_writes_to_the_terminal() {
     let robots = "200 OK\n\nUser-agent: *\nDisallow: /x # \x1b[2J\u{202E}\n";
     let server = Pages::serve(&[("/robots.txt", robots), ("/", &page(&["/x"]))]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     let said = sandbox.done(&["why", "--dir", "web", &server.url("/x")]);
     assert!(said.contains("robots.txt: forbidden by line 2 (Disallow: /x #"), "{said}");
     assert!(!said.contains(['\x1b', '\u{202E}']), "{said:?}");
@@ -491,8 +473,7 @@ fn a_line_of_an_inbox_that_is_too_far_or_none_is_told() {
 #[test]
 fn what_another_agent_found_is_told() {
     let server = Pages::serve(&[("/", HTML), ("/a", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     check(&sandbox, &server.url("/a"), "never seen");
     let line = format!("{}\n", server.url("/a"));
     std::fs::write(sandbox.path("web/frontier/inbox-1.urls"), line).expect("a file");
@@ -539,8 +520,7 @@ fn a_url_that_the_crawl_spells_otherwise_is_told_with_the_rule() {
     let home = page(&["/a;jsessionid=1", "/b?sid=2&utm_source=x", "/c?sid=3"]);
     let robots = "200 OK\n\nUser-agent: *\nDisallow: /c\n";
     let server = Pages::serve(&[("/robots.txt", robots), ("/", &home), ("/a", HTML), ("/b", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     for _ in ["before the index", "after it"] {
         for (asked, visited, rules, verdict) in [
             ("/a;jsessionid=1", "/a", "session-ids", "fetched"),
@@ -570,8 +550,7 @@ fn a_url_that_the_crawl_spells_otherwise_is_told_with_the_rule() {
 #[test]
 fn a_crawl_that_is_running_is_told() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     let look = |command: &[&str]| sandbox.json(&[command, &["--dir", "web"]].concat());
     let url = server.url("/a");
     assert_eq!(look(&["status"])["running"], Value::Null);
@@ -626,8 +605,7 @@ fn what_the_archive_cannot_print_is_told() {
 /// left out.
 #[test]
 fn every_url_of_a_crawl_is_told_as_the_server_saw_it() {
-    let (sandbox, server) = (Sandbox::new(), small_web());
-    sandbox.init(&server);
+    let (sandbox, server) = init_web();
     sandbox.done(&["crawl", "--dir", "web", "-q", &server.web().seeds()[0]]);
     sandbox.done(&["index", "--dir", "web", "-q"]);
     let mut last: BTreeMap<String, u16> = BTreeMap::new();
@@ -680,25 +658,6 @@ fn every_url_of_a_crawl_is_told_as_the_server_saw_it() {
     assert!(by_robots > 0, "none was forbidden");
 }
 
-/// Failed requests are counted once, over all runs.
-#[test]
-fn requests_in_vain_are_counted_over_all_runs() {
-    for retries in 0..3 {
-        let (sandbox, server) = (Sandbox::new(), Pages::serve(&[("/", "503 Busy\n\n")]));
-        std::fs::create_dir_all(sandbox.path("web")).expect("a folder");
-        let text = SETTINGS.replace("retries = 1", &format!("retries = {retries}"));
-        std::fs::write(sandbox.path("web/crivello.toml"), text).expect("a file");
-        for _ in 0..5 {
-            sandbox.run(&["crawl", "--dir", "web", "-q", &server.url("/")]);
-        }
-        let why = check(&sandbox, &server.url("/"), "failed: the server answered 503 ");
-        let requests = why["captures"].as_array().expect("visits").len();
-        let verdict = why["verdict"].as_str().expect("a verdict");
-        assert!(requests > 1, "{why:#}");
-        assert!(verdict.contains(&format!("to the last of {requests} requests; ")), "{verdict}");
-    }
-}
-
 /// A retry does not count as asked until it is answered.
 #[test]
 fn a_recrawl_in_vain_says_what_it_asked_for() {
@@ -708,8 +667,7 @@ fn a_recrawl_in_vain_says_what_it_asked_for() {
     for path in &links {
         server.set(path, HTML);
     }
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "", &[&server.url("/")]);
+    let sandbox = crawled(&server);
     for path in links.iter().chain(&["/"]) {
         server.set(path, "503 Busy\n\n");
     }
