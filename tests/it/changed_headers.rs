@@ -22,13 +22,7 @@ fn a_page_is_what_its_last_head_makes_of_it() {
         ("/late", &zebra("", "late")),
     ]);
     let sandbox = Sandbox::new();
-    let found = |name: &str| {
-        let found = sandbox.run(&["search", "--dir", "web", "--json", &format!("zebra{name}")]);
-        assert!(matches!(found.code, 0 | 3), "{found:#?}");
-        let found: Value = serde_json::from_str(&found.stdout).expect("JSON");
-        found["hits"].as_array().expect("hits").len()
-    };
-    let found = || ["closed", "freed", "typed", "late"].map(found);
+    let found = || ["closed", "freed", "typed", "late"].map(|name| found(&sandbox, name));
     crawl(&sandbox, "", &[&server.url("/")]);
     sandbox.done(&["index", "--dir", "web", "-q"]);
     assert_eq!(found(), [1, 0, 1, 1]);

@@ -42,16 +42,6 @@ fn seeds_come_from_files_from_standard_input_and_from_sitemaps() {
     assert!(report["pages_new"].as_u64() > Some(0), "{before} {report}");
 }
 
-#[test]
-fn a_crawl_says_which_limit_ended_it() {
-    let (sandbox, server) = init_web();
-    let seed = server.web().seeds().remove(0);
-    let ran = sandbox.run(&["crawl", "--dir", "web", "--max-bytes", "20000", &seed]);
-    assert!(ran.code == 0 && ran.stderr.contains("Stopped   by `bytes_max`"), "{ran:#?}");
-    let ran = sandbox.run(&["crawl", "--dir", "web", "--max-depth", "0", "--max-time", "3600"]);
-    assert!(ran.code == 0 && !ran.stderr.contains("Stopped"), "{ran:#?}");
-}
-
 /// A file, a mail address or a scheme of another kind is no host: it is refused before anything is made.
 #[test]
 fn what_is_no_address_is_refused_at_once_and_named_with_its_place() {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use crate::sandbox::{Running, Sandbox, get};
+use crate::sandbox::{Running, Sandbox, files_below, get};
 
 /// The files of a segment.
 const FILES: [&str; 7] = ["docs", "positions", "lexicon", "lengths", "records", "freqs", "skips"];
@@ -313,14 +313,6 @@ fn another_version_is_told_before_the_index_is_built_again() {
     fs::write(&path, with_version(&sound, 9)).expect("room");
     let why = "index file web/index/manifest has format version 9, this program reads version 10";
     check_built_again(&sandbox, why, &expected);
-}
-
-/// The files below a folder.
-fn files_below(folder: &Path) -> Vec<PathBuf> {
-    let paths =
-        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
-    let paths = paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] });
-    paths.collect()
 }
 
 /// Each file that the stages make is damaged once.

@@ -142,23 +142,6 @@ fn a_page_that_is_lost_stays_so_though_it_is_asked_for_in_vain() {
     }
 }
 
-/// The visit logs know the contents of a file until a crawl rebuilds them.
-#[test]
-fn what_was_in_a_file_is_known_without_its_cdxj() {
-    let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
-    let sandbox = crawled_twice(&server);
-    let second = sandbox.path("web/archive/crivello-00002.warc.gz");
-    fs::remove_file(&second).expect("it is there");
-    fs::remove_file(second.with_extension("gz.cdxj")).expect("it is there");
-    check(&sandbox, &server.url("/a"), "lost: ");
-    assert_eq!(sandbox.run(&["doctor", "archive", "--dir", "web"]).code, 1);
-    assert_eq!(sandbox.run(&["archive", "get", "--dir", "web", &server.url("/a")]).code, 3);
-    crawl(&sandbox, "", &[]);
-    check(&sandbox, &server.url("/a"), "fetched");
-    assert!(!sandbox.done(&["doctor", "--dir", "web"]).contains("gone"));
-    assert!(!sandbox.done(&["status", "--dir", "web"]).contains("gone: "));
-}
-
 /// A wrong bit in the list of files must not invent a missing file.
 #[test]
 fn only_files_that_there_were_are_said_to_be_gone() {

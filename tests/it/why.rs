@@ -42,10 +42,7 @@ fn hows(why: &Value) -> Vec<&str> {
 #[test]
 fn every_fate_of_a_url_is_told_with_the_page_table() {
     let (sandbox, server) = built_web();
-    check_fates(&sandbox, &server);
-}
-
-fn check_fates(sandbox: &Sandbox, server: &Server) {
+    let (sandbox, server) = (&sandbox, &server);
     let truth = truth(server);
     let garden = truth.pages.iter().find(|page| page.url.contains("/notes/")).expect("a page");
     let page = check_verdict(sandbox, &garden.url, "fetched");
@@ -96,30 +93,6 @@ fn where_a_redirect_and_a_sitemap_lead_is_known() {
         .collect();
     for how in ["redirect", "sitemap"] {
         assert!(found.iter().any(|found| found == how), "no {how} in {found:?}");
-    }
-}
-
-#[test]
-fn what_the_rules_refuse_is_told_with_the_rule() {
-    let web = |setting: &str| {
-        let (sandbox, server) = (Sandbox::new(), small_web());
-        crawl(&sandbox, &server, &["--set", setting]);
-        (sandbox, server)
-    };
-    for (setting, expected) in [
-        ("crawl.scope=\"host\"", "refused: garden.localhost is not the host of a seed"),
-        ("crawl.skip_extensions=[\"html\"]", "refused: it ends with .html"),
-        ("crawl.fetch_filter=path = /", "refused: `fetch_filter` does not hold: path = /"),
-    ] {
-        let (sandbox, server) = web(setting);
-        let (truth, root) = (truth(&server), server.web().url(&server.web().hosts()[1], "/"));
-        // The first page below the root: the root links to it.
-        let is_first = |url: &&String| url.starts_with(&root) && url.contains("/1-");
-        let page = truth.pages.iter().map(|page| &page.url).find(is_first).expect("a page");
-        let url = if setting.contains("scope") { &root } else { page };
-        let ran = sandbox.run(&["why", "--dir", "web", url, "--set", setting]);
-        let verdict = ran.stdout.lines().nth(1).unwrap_or_default().trim();
-        assert!(verdict.starts_with(expected), "{setting}: {ran:#?}");
     }
 }
 

@@ -356,27 +356,6 @@ fn what_no_way_leads_to_is_told_with_the_key_that_closes_it() {
     }
 }
 
-/// A crawl with `follow = false` leaves out what an earlier crawl found in a sitemap.
-#[test]
-fn what_a_list_leaves_is_told() {
-    let sitemap = "200 OK\nContent-Type: text/xml\n\n<urlset><url><loc>ROOT/x</loc></url></urlset>";
-    let server = Pages::serve(&[
-        ("/robots.txt", "200 OK\n\nSitemap: ROOT/s.xml\n"),
-        ("/s.xml", sitemap),
-        ("/", &page(&["/a"])),
-        ("/a", HTML),
-        ("/new", HTML),
-        ("/x", HTML),
-    ]);
-    let sandbox = Sandbox::new();
-    crawl(&sandbox, "pages_max = 2\n", &[&server.url("/")]);
-    crawl(&sandbox, "follow = false\n", &[&server.url("/new")]);
-    check(&sandbox, &server.url("/new"), "fetched");
-    check(&sandbox, &server.url("/x"), "not followed: `follow` is false");
-    crawl(&sandbox, "", &[]);
-    check(&sandbox, &server.url("/x"), "fetched");
-}
-
 /// The page table has the nofollow link, but not the sitemap with the same URL.
 #[test]
 fn a_sitemap_leads_to_what_links_do_not() {
@@ -398,11 +377,10 @@ fn a_sitemap_leads_to_what_links_do_not() {
 #[test]
 fn the_host_of_another_agent_is_left_to_it() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
-    let sandbox = Sandbox::new();
     for agent in 0..2 {
         let settings = format!("agents = 2\nagent = {agent}\n");
-        let flags = ["crawl", "--dir", "web", "-q", &server.url("/")];
-        crawl_any(&sandbox, &settings, &flags);
+        let sandbox = Sandbox::with_settings(format!("{SETTINGS}{settings}"));
+        sandbox.run(&["crawl", "--dir", "web", "-q", &server.url("/")]);
         let why = why(&sandbox, &server.url("/"));
         let said = why["verdict"].as_str().expect("text");
         let other = format!(
@@ -414,7 +392,6 @@ fn the_host_of_another_agent_is_left_to_it() {
         let outbox = sandbox.path(&format!("web/frontier/outbox-{}.urls", 1 - agent));
         let is_sent = std::fs::read_to_string(outbox).is_ok_and(|text| !text.is_empty());
         assert_eq!(is_sent, said == other, "{why:#}");
-        std::fs::remove_dir_all(sandbox.path("web")).expect("a folder");
     }
 }
 
@@ -432,10 +409,9 @@ fn what_is_too_far_is_left_to_no_other_agent() {
     }
     let mut crawled = 0;
     for agent in 0..2 {
-        let sandbox = Sandbox::new();
         let settings = format!("agents = 2\nagent = {agent}\nscope = \"any\"\nredirects_max = 0\n");
-        let flags = ["crawl", "--dir", "web", "-q", &server.url("/")];
-        crawl_any(&sandbox, &settings, &flags);
+        let sandbox = Sandbox::with_settings(format!("{SETTINGS}{settings}"));
+        sandbox.run(&["crawl", "--dir", "web", "-q", &server.url("/")]);
         if why(&sandbox, &server.url("/"))["verdict"] != "fetched" {
             continue;
         }
@@ -504,14 +480,6 @@ fn a_link_that_is_followed_is_found_behind_many_that_are_not() {
         "dropped: its host has reached its limit of 23 pages",
     );
     assert_eq!(why["found_on"].as_array().map(Vec::len), Some(20), "{why:#}");
-}
-
-/// Runs a crawl that may end without a page.
-fn crawl_any(sandbox: &Sandbox, settings: &str, flags: &[&str]) {
-    std::fs::create_dir_all(sandbox.path("web")).expect("a folder");
-    std::fs::write(sandbox.path("web/crivello.toml"), format!("{SETTINGS}{settings}"))
-        .expect("a file");
-    sandbox.run(flags);
 }
 
 /// `why` normalises the URL as a crawl does, before and after `index`, and names the rule.
