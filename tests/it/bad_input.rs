@@ -150,8 +150,6 @@ fn a_recrawl_is_widened() {
     let short = ["--max-time", "1", "--set", "crawl.delay_ms=60000"];
     let due = ["--recrawl=due", "--set", "crawl.recrawl_min_s=0"];
     crawl(&[&due[..], &short[..]].concat());
-    let said = sandbox.done(&["status", "--dir", "web"]);
-    assert!(said.contains("Recrawl   of due pages, started "), "{said}");
     let said = crawl(&short);
     assert!(said.contains("Recrawl   started ") && said.contains("Z, continues\n"), "{said}");
     crawl(&[&["--recrawl"], &short[..]].concat());

@@ -91,14 +91,13 @@ fn a_wrong_key_in_a_cdxj_file_is_mended_by_a_lookup_or_a_crawl() {
         fs::write(&cdxj, lines.replace(")/a ", ")/b ")).expect("room");
         let ran = sandbox.run(&["doctor", "archive", "--dir", "web"]);
         assert_eq!(ran.code, 1, "{ran:#?}");
-        let said = sandbox.done(&[mending, &[a.as_str(), "--dir", "web"]].concat());
-        let is_told = match mending[0] {
-            "archive" => said == "text of a",
-            "why" => said.contains("fetched"),
-            _ => get(&sandbox, &a).stdout == "text of a",
-        };
-        assert!(is_told, "{mending:?}: {said}");
+        sandbox.done(&[mending, &[a.as_str(), "--dir", "web"]].concat());
+        // A crawl discards the file, and a lookup makes it again.
+        if mending[0] == "crawl" {
+            get(&sandbox, &a);
+        }
         sandbox.done(&["doctor", "archive", "--dir", "web"]);
         assert_eq!(fs::read_to_string(&cdxj).expect("text"), lines, "{mending:?}");
+        assert_eq!(get(&sandbox, &a).stdout, "text of a", "{mending:?}");
     }
 }

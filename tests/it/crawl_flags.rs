@@ -1,4 +1,4 @@
-//! Seeds and limits of `crivello crawl`, and the reasons that `why` gives for excluded URLs.
+//! Seeds of `crivello crawl`: files, standard input, sitemaps, lists, and invalid addresses.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -48,32 +48,20 @@ fn what_is_no_address_is_refused_at_once_and_named_with_its_place() {
     let sandbox = Sandbox::with_collection();
     fs::write(sandbox.path("urls.txt"), "# mine\nlocalhost/a\n\nmailto:me@localhost # me\n")
         .expect("a file");
-    let refused = |arguments: &[&str], words: &[&str]| {
+    let refused = |arguments: &[&str], place: &str| {
         let ran = sandbox.run(arguments);
-        let missing: Vec<_> = words.iter().filter(|word| !ran.stderr.contains(**word)).collect();
-        assert!(ran.code == 2 && missing.is_empty(), "{missing:?} {ran:#?}");
+        assert!(ran.code == 2 && ran.stderr.contains(place), "{ran:#?}");
         assert_eq!(ran.stderr.lines().count(), 1, "{ran:#?}");
     };
     let crawl = ["crawl", "--dir", "web"];
-    for (seed, hint) in [
-        ("/etc/passwd", "--seeds"),
-        ("javascript:alert(1)", "http"),
-        ("data:,x", "http"),
-        ("ftp://localhost/", "http"),
-        ("C:\\web", "--seeds"),
-        ("http:///etc", "no host"),
-        ("urls.txt", "`--seeds urls.txt`"),
-    ] {
-        refused(
-            &[&crawl[..], &["localhost", seed]].concat(),
-            &["address 2", &format!("{seed:?}"), hint],
-        );
+    let schemes = ["javascript:alert(1)", "data:,x", "ftp://localhost/"];
+    for seed in ["/etc/passwd", "C:\\web", "http:///etc", "urls.txt"].into_iter().chain(schemes) {
+        refused(&[&crawl[..], &["localhost", seed]].concat(), "address 2");
     }
-    let of_file = ["line 4 of urls.txt", "\"mailto:me@localhost\"", "http"];
-    refused(&[&crawl[..], &["--seeds", "urls.txt"]].concat(), &of_file);
-    refused(&[&crawl[..], &["--sitemap", "/sitemap.xml"]].concat(), &["--sitemap", "file"]);
+    refused(&[&crawl[..], &["--seeds", "urls.txt"]].concat(), "line 4 of urls.txt");
+    refused(&[&crawl[..], &["--sitemap", "/sitemap.xml"]].concat(), "--sitemap");
     assert!(!sandbox.path("web/frontier/seeds").exists());
-    refused(&["up", "--dir", "new", "mailto:me@localhost"], &["address 1", "http"]);
+    refused(&["up", "--dir", "new", "mailto:me@localhost"], "address 1");
     assert!(!sandbox.path("new").exists(), "nothing is made for it");
 }
 

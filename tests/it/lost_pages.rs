@@ -1,4 +1,4 @@
-//! Messages about lost pages, and about damaged state files of a crawl.
+//! Lost and damaged pages are fetched again, and damaged state files of a crawl are repaired or refused.
 
 use std::fs;
 
@@ -286,25 +286,6 @@ fn notes_of_the_crawl_that_are_damaged_are_told() {
     }
 }
 
-#[test]
-fn a_line_that_is_no_seed_is_named_by_all() {
-    let server = Pages::serve(&[("/", HTML)]);
-    let sandbox = crawled(&server);
-    let seeds = sandbox.path("web/frontier/seeds");
-    for bad in [&b"http//x"[..], b"http://\xFF\xFE/"] {
-        let mut text = fs::read(&seeds).expect("a file");
-        let good = text.clone();
-        text.extend(bad);
-        fs::write(&seeds, &text).expect("room");
-        for command in [["crawl", "-q"], ["why", &server.url("/")], ["doctor", "frontier"]] {
-            let ran = sandbox.run(&[&command[..], &["--dir", "web"]].concat());
-            let said = format!("{}{}", ran.stdout, ran.stderr);
-            assert!(ran.code == 1 && said.contains("frontier/seeds: line 2, "), "{ran:#?}");
-        }
-        fs::write(&seeds, good).expect("room");
-    }
-}
-
 /// Seeds that are edited by hand may have comments, as in a file for `--seeds`; a checksum is no comment.
 #[test]
 fn seeds_that_are_written_by_hand_may_have_comments() {
@@ -325,15 +306,18 @@ fn seeds_that_are_written_by_hand_may_have_comments() {
         assert_eq!(sandbox.json(&["crawl", "--dir", "web"])["pages"], pages, "{text}");
     }
     let sum = written.lines().last().expect("a checksum");
-    for text in [
-        format!("{sum}\n{a}\n"),
-        format!("{a} {sum}\n{b}\n"),
-        format!("{a}\n{}\n", sum.to_uppercase()),
-        format!("{a}\u{b}{sum}\n"),
-    ] {
+    let invalid: [Vec<u8>; 6] = [
+        format!("{sum}\n{a}\n").into(),
+        format!("{a} {sum}\n{b}\n").into(),
+        format!("{a}\n{}\n", sum.to_uppercase()).into(),
+        format!("{a}\u{b}{sum}\n").into(),
+        b"http//x\n".into(),
+        b"http://\xFF\xFE/\n".into(),
+    ];
+    for text in invalid {
         fs::write(&seeds, &text).expect("room");
         let ran = sandbox.run(&["crawl", "--dir", "web"]);
-        assert!(ran.code == 1 && ran.stderr.contains("frontier/seeds: line "), "{text}");
+        assert!(ran.code == 1 && ran.stderr.contains("frontier/seeds: line "), "{ran:#?}");
     }
     // In a file for `--seeds`, the checksum is a comment.
     let other = sandbox.path("urls.txt");

@@ -1,8 +1,8 @@
 //! `crivello why` on unusual servers: two schemes, unrequested 304s, limits of a host, recrawls, filters, agents;
 //! and on every URL of a crawl.
 //!
-//! What lives here: a server on loopback that answers from a table. What does not: the verdicts on ordinary servers
-//! (`why.rs`).
+//! What lives here: [`Pages`], the server of all tests, which answers from a table. What does not: the verdicts on
+//! ordinary servers (`why.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Write as _};
