@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_key_shows_its_line_and_the_key_that_was_meant() {
+    fn an_unknown_key_is_reported_with_line_and_suggestion() {
         let text = "[crawl]\nuser_agent = \"x\"\ndelay_sm = 5\n";
         let error = Config::parse(text, "crivello.toml").expect_err("unknown").to_string();
         assert!(error.contains("3 | delay_sm = 5\n      ^"), "{error}");

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_in_words() {
+    fn bounds_are_written_in_words() {
         let theirs = "error: invalid value '0' for '--k <K>': 0 is not in 1..=1000\n\nFor more";
         let ours = "error: invalid value '0' for '--k <K>': it must be from 1 to 1000\n\nFor more";
         assert_eq!(in_words(theirs), ours);

@@ -432,7 +432,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_agent_whose_urls_all_lead_to_others_has_nothing_of_its_own() {
+    fn redirects_alone_mean_all_urls_belong_to_others() {
         let page_statuses = BTreeMap::from([(302, 3)]);
         let moved = Report { sent: 3, requests: 4, page_statuses, ..Report::default() };
         assert!(is_of_others(&moved) && is_of_others(&Report { sent: 1, ..Report::default() }));
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn a_running_crawl_is_one_fact_and_details() {
+    fn progress_has_one_main_fact_and_details() {
         let report = Report {
             pages: 312,
             pages_new: 312,

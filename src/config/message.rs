@@ -289,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_type_of_a_language_is_named() {
+    fn messages_name_no_rust_types() {
         for (message, words) in [
             (
                 "invalid type: string \"x\", expected usize",
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_a_block_took_in_is_told_with_the_block() {
+    fn a_misplaced_key_is_reported_with_its_block() {
         let block = "[crawl]\nparsers = 1\n\n[[crawl.auth]] # mine\nhost = \"a\"\n\ndelay_ms = 5\n";
         let said = taken_in(block, 7).expect("it is a key of [crawl]");
         assert!(

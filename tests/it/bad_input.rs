@@ -21,7 +21,7 @@ fn fails(ran: &Ran, code: i32, words: &[&str]) {
 }
 
 #[test]
-fn a_folder_that_is_no_collection_is_named_with_what_to_do() {
+fn a_non_collection_folder_is_reported_with_a_remedy() {
     let sandbox = Sandbox::new();
     for command in ["crawl", "index", "rank", "dedup", "status", "serve"] {
         fails(&sandbox.run(&[command]), 1, &["is not a collection", "crivello init"]);
@@ -32,7 +32,7 @@ fn a_folder_that_is_no_collection_is_named_with_what_to_do() {
 
 /// An argument has precedence over the environment. Two different folders are an error.
 #[test]
-fn init_makes_the_folder_that_is_typed() {
+fn init_prefers_its_argument_to_the_environment() {
     let sandbox = Sandbox::new();
     let ran = sandbox.command(&["init", "web"]).env("CRIVELLO_DIR", "other").output();
     assert!(ran.expect("the binary runs").status.success());
@@ -43,7 +43,7 @@ fn init_makes_the_folder_that_is_typed() {
 }
 
 #[test]
-fn wrong_usage_is_code_two() {
+fn wrong_usage_exits_with_code_two() {
     let sandbox = Sandbox::with_collection();
     fails(&sandbox.run(&["frobnicate"]), 2, &["unrecognized subcommand"]);
     fails(&sandbox.run(&["search", "--dir", "web"]), 2, &["QUERY"]);
@@ -59,7 +59,7 @@ fn wrong_usage_is_code_two() {
 }
 
 #[test]
-fn a_long_value_is_read() {
+fn long_values_are_accepted_or_reported_with_their_line() {
     let sandbox = Sandbox::with_collection();
     let long = format!("serve.title={}=", "x".repeat(70_000));
     sandbox.done(&["config", "check", "--dir", "web", "--set", &long]);
@@ -69,7 +69,7 @@ fn a_long_value_is_read() {
 }
 
 #[test]
-fn variables_that_are_no_text_and_streams_that_are_closed_do_no_harm() {
+fn non_utf8_variables_and_full_streams_cause_no_crash() {
     let sandbox = Sandbox::with_collection();
     let mut command = sandbox.command(&["status", "--dir", "web"]);
     let output = command.env("ODD", OsStr::from_bytes(b"\xff")).output().expect("it runs");
@@ -89,7 +89,7 @@ fn a_refused_seed_is_forgotten() {
 }
 
 #[test]
-fn a_page_that_is_not_there_is_the_reason() {
+fn a_missing_page_is_reported_as_the_reason() {
     let (sandbox, server) = init_web();
     let missing = format!("{}no-such-page.html", server.web().seeds()[0]);
     let ran = sandbox.run(&["crawl", "--dir", "web", "--list", &missing]);
@@ -102,7 +102,7 @@ fn a_page_that_is_not_there_is_the_reason() {
 }
 
 #[test]
-fn no_page_has_its_true_reason() {
+fn an_empty_crawl_reports_its_true_reason() {
     let check = |head: &str, flags: &[&str], reasons: &str| {
         let sandbox = Sandbox::with_collection();
         let server = Pages::serve(&[("*", &format!("{head}\nContent-Type: text/html\n\nno"))]);
@@ -123,7 +123,7 @@ fn no_page_has_its_true_reason() {
 }
 
 #[test]
-fn a_recrawl_that_nobody_answers_leaves_the_collection_as_it_was() {
+fn an_unanswered_recrawl_changes_no_pages() {
     let (sandbox, server) = init_web();
     let seed = server.web().seeds().remove(0);
     let first = sandbox.json(&["crawl", "--dir", "web", "--list", &seed]);
@@ -135,7 +135,7 @@ fn a_recrawl_that_nobody_answers_leaves_the_collection_as_it_was() {
 }
 
 #[test]
-fn a_recrawl_is_widened() {
+fn a_full_recrawl_extends_a_due_one() {
     let (sandbox, server) = init_web();
     let seed = server.web().seeds().remove(0);
     sandbox.done(&["crawl", "--dir", "web", "--list", &seed]);
@@ -190,7 +190,7 @@ fn an_archive_imported_again_gives_the_same_pages() {
 }
 
 #[test]
-fn a_seed_that_cannot_be_reached_is_a_failure_with_its_reason() {
+fn an_unreachable_seed_fails_with_its_reason() {
     let sandbox = Sandbox::with_collection();
     let free = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = free.local_addr().expect("an address").port();
@@ -203,7 +203,7 @@ fn a_seed_that_cannot_be_reached_is_a_failure_with_its_reason() {
 }
 
 #[test]
-fn any_query_is_answered_or_refused_in_words() {
+fn any_query_is_answered_or_refused_with_a_message() {
     let (sandbox, _server) = built_web();
     let long = "word ".repeat(5000);
     let deep = "(".repeat(500);
@@ -242,7 +242,7 @@ fn any_query_is_answered_or_refused_in_words() {
 }
 
 #[test]
-fn a_port_in_use_is_named() {
+fn a_port_in_use_is_reported() {
     let (sandbox, server) = built_web();
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("an address").to_string();
@@ -256,7 +256,7 @@ fn a_port_in_use_is_named() {
 }
 
 #[test]
-fn two_writers_do_not_meet() {
+fn two_writers_exclude_each_other() {
     let (sandbox, _server) = built_web();
     let collection = collection::Collection::open(&sandbox.path("web")).expect("a collection");
     let _lock = collection.lock("index").expect("free");
@@ -299,7 +299,7 @@ fn flip(file: &Path, flips: usize, expected: &str, look: &dyn Fn() -> Ran) -> us
 }
 
 #[test]
-fn a_flipped_byte_anywhere_is_an_error_that_names_the_file_or_changes_nothing() {
+fn a_flipped_byte_is_reported_or_has_no_effect() {
     let (sandbox, _server) = built_web();
     let expected = everything(&sandbox).stdout;
     assert!(expected.len() > 1000, "{expected}");
@@ -313,7 +313,7 @@ fn a_flipped_byte_anywhere_is_an_error_that_names_the_file_or_changes_nothing() 
 }
 
 #[test]
-fn a_flipped_byte_of_the_archive_is_found_by_the_doctor_and_by_indexing() {
+fn doctor_and_index_find_a_flipped_archive_byte() {
     let (sandbox, server) = built_web();
     let archives = files_below(&sandbox.path("web/archive"));
     let archive = archives.iter().find(|path| path.to_string_lossy().ends_with(".warc.gz"));
@@ -380,7 +380,7 @@ fn a_bad_import_changes_nothing() {
 }
 
 #[test]
-fn a_document_that_the_archive_cannot_hold_is_left_out_and_counted() {
+fn documents_with_invalid_ids_are_skipped_and_counted() {
     let sandbox = Sandbox::with_collection();
     let lines = "{\"id\": \"1\", \"text\": \"fine\"}\n{\"id\": \"a\\nb\", \"text\": \"odd\"}\n";
     fs::write(sandbox.path("odd.jsonl"), lines).expect("a file");
@@ -389,7 +389,7 @@ fn a_document_that_the_archive_cannot_hold_is_left_out_and_counted() {
 }
 
 #[test]
-fn needs_shared_archives_of_other_producers_import_or_say_why_not() {
+fn needs_shared_foreign_archives_are_imported_or_refused() {
     let shared = std::env::var_os("CRIVELLO_SHARED")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), Into::into);
     let files: Vec<_> = files_below(&shared.join("samples/warc"))
@@ -418,7 +418,7 @@ fn needs_shared_archives_of_other_producers_import_or_say_why_not() {
 }
 
 #[test]
-fn needs_root_a_full_disk_is_said_and_loses_nothing() {
+fn needs_root_a_full_disk_is_reported_without_loss() {
     let server = small_web();
     let sandbox = Sandbox::new();
     let mount = sandbox.path("small");
@@ -483,7 +483,7 @@ impl Drop for Unmount<'_> {
 
 /// A crawl that finds damage says so in the run that finds it, and fetches what is missing.
 #[test]
-fn a_crawl_tells_of_damage_in_the_archive_once() {
+fn a_crawl_reports_archive_damage_once() {
     let (sandbox, _server) = built_web();
     let archive = sandbox.path("web/archive/crivello-00001.warc.gz");
     let mut bytes = fs::read(&archive).expect("bytes");
@@ -498,7 +498,7 @@ fn a_crawl_tells_of_damage_in_the_archive_once() {
 }
 
 #[test]
-fn a_page_table_of_an_older_version_is_no_damage() {
+fn an_older_page_table_version_is_not_damage() {
     let (sandbox, server) = built_web();
     let directory = sandbox.path("web/pages/directory");
     let mut bytes = fs::read(&directory).expect("bytes");

@@ -29,7 +29,7 @@ fn server() -> Pages {
 }
 
 #[test]
-fn that_a_host_is_set_aside_hides_nothing_that_keeps_a_url_out() {
+fn a_host_set_aside_hides_no_other_verdict() {
     let server = server();
     let too_many = "dropped: it is linked only after the first 7 links of a page";
     for (settings, path, verdict) in [
@@ -60,7 +60,7 @@ fn that_a_host_is_set_aside_hides_nothing_that_keeps_a_url_out() {
 
 /// With `follow = false`, a crawl uses only sitemaps and redirects of its seeds.
 #[test]
-fn a_sitemap_that_was_not_given_leads_nowhere_where_no_link_is_followed() {
+fn without_follow_only_given_sitemaps_are_used() {
     let server = server();
     let sandbox = Sandbox::new();
     crawl(&sandbox, "pages_max = 2\n", &[&server.url("/")]);
@@ -78,7 +78,7 @@ fn a_sitemap_that_was_not_given_leads_nowhere_where_no_link_is_followed() {
 
 /// A failed page waits only if the present configuration lets a crawl fetch it.
 #[test]
-fn nobody_is_promised_who_would_not_ask_for_a_page_that_failed() {
+fn no_retry_is_promised_if_settings_prevent_it() {
     let busy = "503 Busy\nRetry-After: 4000\n\n";
     let links = page(&["/p", "/bad"]);
     let server = Pages::serve(&[("/", &links), ("/p", HTML), ("/bad", busy)]);
@@ -111,7 +111,7 @@ fn busy_host() -> (Pages, Sandbox) {
 
 /// The requested wait survives the loss of the archive file with the answer.
 #[test]
-fn what_a_host_asked_for_is_kept_without_the_file_that_had_the_answer() {
+fn a_requested_wait_survives_a_lost_file() {
     for is_left in [true, false] {
         let (server, sandbox) = busy_host();
         let next = || check(&sandbox, &server.url("/next"), "waiting, because its host is set");
@@ -135,7 +135,7 @@ fn what_a_host_asked_for_is_kept_without_the_file_that_had_the_answer() {
 
 /// A request is allowed in the named second, and never before.
 #[test]
-fn the_moment_before_which_no_crawl_asks_is_not_later_than_that_of_the_crawl() {
+fn the_reported_retry_time_matches_the_crawl() {
     let (server, sandbox) = busy_host();
     let why = check(&sandbox, &server.url("/busy"), "failed: ");
     let asked = &why["captures"][0];
@@ -150,7 +150,7 @@ fn the_moment_before_which_no_crawl_asks_is_not_later_than_that_of_the_crawl() {
 
 /// A recrawl fetches known URLs without any link to them.
 #[test]
-fn a_recrawl_that_is_not_over_asks_for_what_nothing_leads_to_any_more() {
+fn an_unfinished_recrawl_fetches_unlinked_known_urls() {
     let (server, sandbox) = busy_host();
     fs::remove_file(sandbox.path("web/archive/crivello-00001.warc.gz")).expect("it is there");
     let failed = "failed: the server answered 503 to the last of 1 request; ";
@@ -164,7 +164,7 @@ fn a_recrawl_that_is_not_over_asks_for_what_nothing_leads_to_any_more() {
 
 /// URLs that a recrawl finds in a full collection wait for a crawl with a higher limit.
 #[test]
-fn what_a_recrawl_of_a_full_collection_finds_waits() {
+fn new_urls_wait_when_the_collection_is_full() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML), ("/b", HTML), ("/c", HTML)]);
     let sandbox = Sandbox::new();
     crawl(&sandbox, "pages_max = 2\n", &[&server.url("/")]);
@@ -184,7 +184,7 @@ fn what_a_recrawl_of_a_full_collection_finds_waits() {
 
 /// The newest robots.txt counts, even if it is lost and its rules are unknown.
 #[test]
-fn an_older_robots_txt_says_nothing_where_a_newer_one_is_lost() {
+fn a_lost_newer_robots_txt_overrides_an_older_one() {
     let links = page(&["/next"]);
     let server = Pages::serve(&[("/", &links), ("/next", HTML)]);
     server.set("/robots.txt", "200 OK\n\nUser-agent: *\nAllow: /\n");

@@ -68,12 +68,12 @@ fn visit(javascript: bool) {
 }
 
 #[test]
-fn needs_browser_a_person_searches_pages_on_and_opens_a_copy() {
+fn needs_browser_search_paging_and_copies_work() {
     visit(true);
 }
 
 #[test]
-fn needs_browser_all_of_it_works_without_javascript() {
+fn needs_browser_all_pages_work_without_javascript() {
     visit(false);
 }
 
@@ -113,7 +113,7 @@ fn is_met(canary: &TcpListener) -> bool {
 }
 
 #[test]
-fn needs_browser_a_copy_makes_the_browser_connect_to_nobody() {
+fn needs_browser_a_copy_makes_no_outside_connections() {
     let canary = TcpListener::bind("127.0.0.1:0").expect("a port");
     let third = format!("http://{}", canary.local_addr().expect("an address"));
     let page = format!(

@@ -23,7 +23,7 @@ fn get(sandbox: &Sandbox, url: &str) -> Ran {
 }
 
 #[test]
-fn an_answer_that_is_no_page_is_told() {
+fn a_redirect_is_reported_with_its_target() {
     let sandbox = Sandbox::new();
     let pages =
         &[("/", "<a href=/old>o</a><a href=/none>n</a>"), ("/old", "/here"), ("/here", "h")];
@@ -41,7 +41,7 @@ fn an_answer_that_is_no_page_is_told() {
 
 /// Like `why`, `archive get` normalises the URL.
 #[test]
-fn a_url_is_looked_up_as_a_crawl_spells_it() {
+fn a_lookup_normalises_the_url_like_a_crawl() {
     let sandbox = Sandbox::new();
     let root = crawled(&sandbox, &[("/", "<a href=/a>a</a>"), ("/a", "text of a")]);
     let ran = get(&sandbox, &format!("{root}/a?utm_source=mail"));
@@ -51,7 +51,7 @@ fn a_url_is_looked_up_as_a_crawl_spells_it() {
 }
 
 #[test]
-fn a_damaged_page_is_told_as_damaged_and_once() {
+fn a_damaged_page_is_reported_once() {
     let sandbox = Sandbox::new();
     let root = crawled(&sandbox, &[("/", "<a href=/a>a</a>"), ("/a", "text of a")]);
     let offset = place(&sandbox, "response", &format!("{root}/a"));
@@ -80,7 +80,7 @@ fn a_damaged_page_is_told_as_damaged_and_once() {
 
 /// `doctor` reports a line with a wrong key; the next lookup or crawl repairs it.
 #[test]
-fn a_wrong_key_in_a_cdxj_file_is_mended_by_a_lookup_or_a_crawl() {
+fn a_lookup_or_crawl_repairs_wrong_cdxj_keys() {
     let sandbox = Sandbox::new();
     let root = crawled(&sandbox, &[("/", "<a href=/a>a</a>"), ("/a", "text of a")]);
     let a = format!("{root}/a");

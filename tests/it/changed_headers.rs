@@ -7,7 +7,7 @@ use crate::why_servers::{NEXT_CRAWL, Pages, check, crawl, crawled, page};
 
 /// The headers of the last answer decide, in the index and for `why`.
 #[test]
-fn a_page_is_what_its_last_head_makes_of_it() {
+fn the_last_headers_decide_how_a_page_counts() {
     const TAG: &str = "\nX-Robots-Tag: noindex";
     let zebra = |fields: &str, name: &str| {
         format!(
@@ -69,7 +69,7 @@ fn found(sandbox: &Sandbox, name: &str) -> usize {
 
 /// `noindex` in a 304 counts, whatever happens to the request that follows it.
 #[test]
-fn a_304_with_noindex_takes_a_page_out_of_the_index_also_if_nothing_follows() {
+fn a_304_with_noindex_removes_the_page() {
     let names = ["busy", "always", "plain"];
     let server = Pages::serve(&[("/", &page(&["/busy", "/always", "/plain"]))]);
     for name in names {
@@ -114,7 +114,7 @@ fn a_304_with_noindex_takes_a_page_out_of_the_index_also_if_nothing_follows() {
 
 /// The limit of a host leaves no room for the request after a 304; the 304 still counts.
 #[test]
-fn a_304_that_was_the_last_request_of_its_host_is_counted_and_told() {
+fn a_304_at_the_host_limit_is_counted() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &tagged("a"))]);
     let sandbox = Sandbox::new();
     let limit = "requests_per_host_max = 2\n";
@@ -138,7 +138,7 @@ fn a_304_that_was_the_last_request_of_its_host_is_counted_and_told() {
 /// Recrawls may follow each other within a second, the resolution of dates in the archive. Then the order in the
 /// archive counts.
 #[test]
-fn of_two_304s_in_one_second_the_later_one_counts() {
+fn the_later_304_within_one_second_counts() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &tagged("a"))]);
     let sandbox = crawled(&server);
     let url = server.url("/a");
@@ -170,7 +170,7 @@ fn of_two_304s_in_one_second_the_later_one_counts() {
 
 /// The limit of a host leaves no room for a retry: the page counts as failed, and `why` promises no retry.
 #[test]
-fn a_page_that_a_limit_keeps_from_its_next_try_is_counted_and_told() {
+fn a_retry_prevented_by_a_limit_counts_as_failed() {
     let server =
         Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", &tagged("a")), ("/b", &tagged("b"))]);
     let sandbox = crawled(&server);
@@ -188,7 +188,7 @@ fn a_page_that_a_limit_keeps_from_its_next_try_is_counted_and_told() {
 
 /// A page without any answer waits for a crawl with a higher limit.
 #[test]
-fn a_new_page_that_a_limit_keeps_from_its_next_try_waits_for_more_room() {
+fn a_new_page_waits_for_a_higher_host_limit() {
     let server = Pages::serve(&[("/", &page(&["/new"])), ("/new", "503 Busy\n\n")]);
     let sandbox = Sandbox::new();
     let (tries, key) = (["--set", "crawl.retries=3"], "crawl.requests_per_host_max");
@@ -209,7 +209,7 @@ fn a_new_page_that_a_limit_keeps_from_its_next_try_waits_for_more_room() {
 
 /// An unrequested 304 is an error of the server, but its `noindex` counts for the known page.
 #[test]
-fn a_noindex_in_a_304_that_nobody_asked_for_is_heard() {
+fn noindex_in_an_unrequested_304_is_obeyed() {
     let bare =
         |name: &str| format!("200 OK\nContent-Type: text/html\n\n<title>t</title><p>zebra{name}");
     let server = Pages::serve(&[("/", &page(&["/closed", "/silent"]))]);
@@ -240,7 +240,7 @@ fn a_noindex_in_a_304_that_nobody_asked_for_is_heard() {
 
 /// A 412 is about the condition, not about the page.
 #[test]
-fn a_412_is_told_with_its_reason() {
+fn a_412_is_reported_and_keeps_the_page() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &tagged("a"))]);
     let sandbox = crawled(&server);
     sandbox.done(&["index", "--dir", "web", "-q"]);
@@ -288,7 +288,7 @@ fn a_page_that_has_become_a_sitemap_leaves_the_index() {
 
 /// A URL that is named as a sitemap is a page while it answers with one. The counts agree with the collection.
 #[test]
-fn what_is_named_as_a_sitemap_is_a_page_only_while_it_answers_with_one() {
+fn a_named_sitemap_is_indexed_while_it_serves_pages() {
     let server =
         Pages::serve(&[("/", &page(&["/a"])), ("/a", &tagged("a")), ("/map", &tagged("map"))]);
     let (sandbox, map) = (Sandbox::new(), server.url("/map"));

@@ -32,7 +32,7 @@ fn hits_with(sandbox: &Sandbox, dir: &str, query: &str, flags: &[&str]) -> Vec<(
 }
 
 #[test]
-fn what_is_exported_is_found_again_with_the_same_scores() {
+fn an_exported_index_gives_the_same_scores_after_import() {
     let sandbox = Sandbox::of_documents(DOCUMENTS);
     for file in ["w.ciff", "w.ciff.gz"] {
         let report = sandbox.json(&["index", "export", file, "--dir", "web"]);
@@ -72,7 +72,7 @@ fn what_is_exported_is_found_again_with_the_same_scores() {
 }
 
 #[test]
-fn an_imported_index_tells_that_words_near_each_other_do_not_count() {
+fn an_imported_index_reports_missing_proximity_scoring() {
     let sandbox = Sandbox::of_documents(DOCUMENTS);
     sandbox.done(&["index", "export", "w.ciff", "--dir", "web"]);
     sandbox.done(&["init", "back"]);
@@ -143,7 +143,7 @@ fn an_imported_index_has_no_phrases_no_text_and_no_pages() {
 
 /// Only the imported file can rebuild such an index.
 #[test]
-fn an_imported_index_of_another_version_or_with_damage_is_left_alone() {
+fn an_unreadable_imported_index_is_not_rebuilt() {
     let sandbox = Sandbox::of_documents(DOCUMENTS);
     sandbox.done(&["index", "export", "w.ciff", "--dir", "web"]);
     sandbox.done(&["init", "back"]);
@@ -183,7 +183,7 @@ fn an_imported_index_of_another_version_or_with_damage_is_left_alone() {
 }
 
 #[test]
-fn a_damaged_file_leaves_what_was_there() {
+fn a_damaged_file_changes_nothing() {
     let sandbox = Sandbox::of_documents(DOCUMENTS);
     sandbox.done(&["index", "export", "w.ciff", "--dir", "web"]);
     sandbox.done(&["index", "export", "w.ciff.gz", "--dir", "web"]);
@@ -219,7 +219,7 @@ fn a_damaged_file_leaves_what_was_there() {
 
 /// The first byte is the length of the header: one of 40 bytes begins as a file of zstd does, one of 31 as one of gzip.
 #[test]
-fn a_plain_file_is_not_taken_for_a_compressed_one() {
+fn a_plain_file_is_not_decompressed() {
     let sandbox = Sandbox::with_collection();
     for length in [31_u8, 40] {
         let counts = b"\x08\x01\x10\x01\x18\x01\x20\x01\x28\x01\x30\x01";

@@ -33,7 +33,7 @@ fn piped(sandbox: &Sandbox, arguments: &[&str], input: &str) -> String {
 }
 
 #[test]
-fn codewords_of_the_specification() {
+fn codewords_match_the_specification() {
     check_table("--code unary", &["1", "01", "001", "0001", "00001"]);
     check_table("--code reduced-binary", &["", "0", "1", "00", "01", "10", "11", "000"]);
     check_table("--code gamma", &["1", "010", "011", "00100", "00101", "00110"]);
@@ -49,7 +49,7 @@ fn codewords_of_the_specification() {
 
 /// Lengths 2λ(x+1)+1 and 2λ(λ(x+1)+1)+1+λ(x+1).
 #[test]
-fn gamma_and_delta_have_the_lengths_of_the_specification() {
+fn gamma_and_delta_lengths_match_the_specification() {
     let sandbox = Sandbox::new();
     let lambda = |x: u64| u64::from(x.ilog2());
     for x in [0, 1, 6, 7, 1000, 65_535, (1 << 40) - 1, u64::MAX - 1] {
@@ -68,7 +68,7 @@ fn gamma_and_delta_have_the_lengths_of_the_specification() {
 }
 
 #[test]
-fn byte_codes_continue_byte_by_byte_or_say_so_at_once() {
+fn byte_codes_encode_and_decode_numbers_of_any_size() {
     let sandbox = Sandbox::new();
     let encode = |code: &str, n: &str| sandbox.done(&["codes", "encode", "--code", code, n]);
     assert_eq!(encode("vbyte", "300"), "1010110000000010\n");
@@ -94,7 +94,7 @@ fn golomb_chooses_its_modulus_from_the_numbers() {
 /// The greatest number of every code survives encoding and decoding. For the next number, the error names a
 /// remedy.
 #[test]
-fn the_greatest_numbers_have_codewords_or_a_way_out() {
+fn too_large_numbers_are_refused_with_a_remedy() {
     let sandbox = Sandbox::new();
     let check = |flags: &str, greatest: &str, beyond: &str, cure: &str| {
         let flags: Vec<&str> = flags.split(' ').collect();
@@ -137,7 +137,7 @@ fn the_greatest_numbers_have_codewords_or_a_way_out() {
 }
 
 #[test]
-fn several_codewords_in_a_row_are_as_many_numbers() {
+fn several_codewords_decode_to_several_numbers() {
     let sandbox = Sandbox::new();
     let run = |word: &str| sandbox.done(&["codes", "decode", "--code", "gamma", word]);
     assert_eq!(run("001011010"), "4\n0\n1\n");
@@ -147,7 +147,7 @@ fn several_codewords_in_a_row_are_as_many_numbers() {
 }
 
 #[test]
-fn what_is_no_number_and_no_codeword_is_wrong_usage() {
+fn invalid_numbers_and_codewords_are_wrong_usage() {
     let sandbox = Sandbox::new();
     for (arguments, message) in [
         ("encode --code gamma x", "not a number"),
@@ -172,7 +172,7 @@ fn what_is_no_number_and_no_codeword_is_wrong_usage() {
 }
 
 #[test]
-fn the_rans_table_of_the_specification() {
+fn the_rans_table_matches_the_specification() {
     let sandbox = Sandbox::new();
     let answer = sandbox.json(&["codes", "rans", "--bits", "10", "27", "1", "2"]);
     assert_eq!(answer["frequencies"], serde_json::json!([922, 34, 68]));
@@ -190,7 +190,7 @@ fn the_rans_table_of_the_specification() {
 }
 
 #[test]
-fn a_prefix_code_from_its_lengths() {
+fn a_prefix_code_is_built_from_its_lengths() {
     let sandbox = Sandbox::new();
     assert_eq!(sandbox.done(&["codes", "prefix", "1", "2", "3", "3"]), "0\n10\n110\n111\n");
     let answer = sandbox.json(&["codes", "prefix", "3", "1", "2"]);
@@ -210,7 +210,7 @@ fn bits(stream: &Value, code: &str) -> f64 {
 }
 
 #[test]
-fn an_index_of_nothing_has_no_numbers() {
+fn an_empty_index_has_no_numbers_to_survey() {
     let sandbox = Sandbox::with_collection();
     sandbox.done(&["index", "--dir", "web"]);
     let ran = sandbox.run(&["codes", "--dir", "web"]);

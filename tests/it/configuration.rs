@@ -31,7 +31,7 @@ fn integers(sandbox: &Sandbox) -> Vec<(String, i64, i64)> {
 }
 
 #[test]
-fn a_number_out_of_its_bounds_is_refused_with_them() {
+fn numbers_out_of_bounds_are_refused_with_the_bounds() {
     let sandbox = Sandbox::with_collection();
     let integers = integers(&sandbox);
     assert!(integers.len() > 50, "{integers:?}");
@@ -49,7 +49,7 @@ fn a_number_out_of_its_bounds_is_refused_with_them() {
 
 /// Every number has bounds, the same in the schema and in the check.
 #[test]
-fn every_number_of_every_section_has_bounds_that_the_check_keeps() {
+fn every_number_has_bounds_that_the_check_enforces() {
     let sandbox = Sandbox::with_collection();
     let schema: Value = serde_json::from_str(&sandbox.done(&["config", "schema"])).expect("JSON");
     let mut numbers = Vec::new();
@@ -103,7 +103,7 @@ fn collect_numbers(path: &str, about: &Value, out: &mut Vec<(String, Value)>) {
 
 /// A crawl with any valid number fetches its page.
 #[test]
-fn the_least_and_the_greatest_of_every_number_work() {
+fn the_minimum_and_maximum_of_every_number_work() {
     let server = small_web();
     let seed = &server.web().seeds()[0];
     let sandbox = Sandbox::new();
@@ -146,7 +146,7 @@ fn the_least_and_the_greatest_of_every_number_work() {
 }
 
 #[test]
-fn what_cannot_be_obeyed_is_refused_with_what_can() {
+fn invalid_settings_are_refused_with_a_remedy() {
     let sandbox = Sandbox::with_collection();
     for (assignment, words) in [
         ("crawl.fetchers=x", "it is the text \"x\", and must be a whole number, from 1 to 65536"),
@@ -176,7 +176,7 @@ fn what_cannot_be_obeyed_is_refused_with_what_can() {
 
 /// An error names the source of the wrong value: file, environment or command line.
 #[test]
-fn a_fault_is_told_with_where_it_comes_from() {
+fn an_invalid_setting_is_reported_with_its_source() {
     let sandbox = Sandbox::with_collection();
     let file = sandbox.path("web/crivello.toml");
     let text = fs::read_to_string(&file).expect("text");
@@ -242,7 +242,7 @@ fn no_message_repeats_a_password() {
 
 /// The block of passwords from the guide, in the middle of the file that `init` writes.
 #[test]
-fn keys_below_a_block_are_told_with_the_block() {
+fn keys_misplaced_below_a_block_are_reported_with_it() {
     let sandbox = Sandbox::with_collection();
     let file = sandbox.path("web/crivello.toml");
     let text = fs::read_to_string(&file).expect("text");
@@ -272,7 +272,7 @@ fn keys_below_a_block_are_told_with_the_block() {
 
 /// The check accepts exactly the choices of the schema.
 #[test]
-fn the_schema_lists_the_words_that_a_key_may_be() {
+fn the_schema_lists_the_allowed_values_of_keys() {
     let sandbox = Sandbox::with_collection();
     let schema: Value = serde_json::from_str(&sandbox.done(&["config", "schema"])).expect("JSON");
     let of = |path: &str| {

@@ -14,7 +14,7 @@ fn site(pages: &[(&str, String)]) -> Pages {
 
 /// Only flags of the last crawl excluded the page; crivello.toml does not.
 #[test]
-fn what_a_flag_of_the_last_crawl_left_out_is_told_with_its_key() {
+fn urls_excluded_by_flags_are_reported_with_the_key() {
     let pages = [("/", page(&["/a"])), ("/a", page(&["/b"])), ("/b", HTML.to_owned())];
     let server = site(&pages);
     let sandbox = Sandbox::new();
@@ -38,7 +38,7 @@ fn what_a_flag_of_the_last_crawl_left_out_is_told_with_its_key() {
 }
 
 #[test]
-fn all_copies_of_a_page_are_known() {
+fn all_copies_of_a_page_are_reported() {
     let links: Vec<String> = (0..14).map(|number| format!("/{number}")).collect();
     let links: Vec<&str> = links.iter().map(String::as_str).collect();
     let text = "a page of many words that says the same thing whatever its address may be today";
@@ -55,7 +55,7 @@ fn all_copies_of_a_page_are_known() {
 
 /// Known URLs are fetched again only with `--recrawl`; a run with nothing else to do says so.
 #[test]
-fn what_was_visited_before_and_is_given_again_is_told() {
+fn known_urls_given_again_are_reported() {
     let server = site(&[("/in", "401 No\n\n".to_owned()), ("/b", HTML.to_owned())]);
     let sandbox = Sandbox::with_settings(SETTINGS);
     let list = |more: &[&str]| sandbox.run(&[&["crawl", "--dir", "web", "--list"], more].concat());
@@ -119,7 +119,7 @@ fn status_has_the_counts_of_the_last_crawl() {
 }
 
 #[test]
-fn what_is_behind_is_told_with_the_reason() {
+fn outdated_stages_are_reported_with_the_reason() {
     let server = site(&[("/", page(&["/a"])), ("/a", format!("{HTML}<p>one"))]);
     let sandbox = Sandbox::new();
     crawl(&sandbox, "", &[&server.url("/"), "--max-pages", "1"]);

@@ -10,7 +10,7 @@ use simweb::Kind;
 use crate::sandbox::{Sandbox, init_web};
 
 #[test]
-fn seeds_come_from_files_from_standard_input_and_from_sitemaps() {
+fn seeds_are_read_from_files_stdin_and_sitemaps() {
     let (sandbox, server) = init_web();
     let web = server.web();
     let urls: Vec<String> = web.hosts()[..3].iter().map(|host| web.url(host, "/")).collect();
@@ -44,7 +44,7 @@ fn seeds_come_from_files_from_standard_input_and_from_sitemaps() {
 
 /// A file, a mail address or a scheme of another kind is no host: it is refused before anything is made.
 #[test]
-fn what_is_no_address_is_refused_at_once_and_named_with_its_place() {
+fn an_invalid_address_is_refused_with_its_place() {
     let sandbox = Sandbox::with_collection();
     fs::write(sandbox.path("urls.txt"), "# mine\nlocalhost/a\n\nmailto:me@localhost # me\n")
         .expect("a file");
@@ -66,7 +66,7 @@ fn what_is_no_address_is_refused_at_once_and_named_with_its_place() {
 }
 
 #[test]
-fn what_was_begun_as_a_list_stays_one() {
+fn a_list_crawl_stays_a_list_crawl() {
     let (sandbox, server) = init_web();
     let web = server.web();
     let seed = |host: usize| web.url(&web.hosts()[host], "/");

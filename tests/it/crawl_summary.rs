@@ -32,7 +32,7 @@ fn says(ran: &Ran, words: &[&str]) {
 }
 
 #[test]
-fn what_was_left_out_is_told_with_its_rule_and_where_to_look() {
+fn excluded_urls_are_reported_with_their_rule() {
     let (server, sandbox) = (serve(), collection());
     let seed = server.url("/");
     let ran = sandbox.run(&["crawl", "--dir", "web", "-v", &seed]);
@@ -56,7 +56,7 @@ fn what_was_left_out_is_told_with_its_rule_and_where_to_look() {
 }
 
 #[test]
-fn a_limit_comes_with_what_is_left_and_nothing_forbidden_is_left() {
+fn a_limit_is_reported_with_the_allowed_urls_left() {
     let (server, sandbox) = (serve(), collection());
     let seed = server.url("/");
     let ran = sandbox.run(&["crawl", "--dir", "web", "--max-pages", "3", &seed]);
@@ -75,7 +75,7 @@ fn a_limit_comes_with_what_is_left_and_nothing_forbidden_is_left() {
 }
 
 #[test]
-fn flags_that_cannot_be_meant_are_refused() {
+fn impossible_crawl_flags_are_refused() {
     let sandbox = collection();
     for arguments in [&["--resume"][..], &["--recrawl", "due"], &[]] {
         let ran = sandbox.run(&[&["crawl", "--dir", "web"], arguments].concat());

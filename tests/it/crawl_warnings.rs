@@ -19,7 +19,7 @@ fn collection(lines: &str) -> Sandbox {
 }
 
 #[test]
-fn passwords_that_are_not_sent_are_told_and_never_shown() {
+fn unsent_passwords_are_reported_but_never_shown() {
     let server = serve();
     let port = server.port();
     let host = format!(
@@ -43,7 +43,7 @@ fn passwords_that_are_not_sent_are_told_and_never_shown() {
 }
 
 #[test]
-fn files_of_the_configuration_lie_in_its_folder() {
+fn configured_files_are_relative_to_the_configuration_folder() {
     let server = serve();
     let sandbox = collection("cookies_file = \"cookies.txt\"\n");
     let seed = server.url("/");
@@ -67,7 +67,7 @@ fn files_of_the_configuration_lie_in_its_folder() {
 
 /// An error of a file names its line, and the line of the configuration that names the file.
 #[test]
-fn faults_of_named_files_have_both_places() {
+fn errors_in_configured_files_name_both_places() {
     let sandbox = collection("cookies_file = \"cookies.txt\"\n");
     fs::write(sandbox.path("web/cookies.txt"), "# mine\na.test FALSE /\n").expect("a file");
     fs::write(
@@ -85,7 +85,7 @@ fn faults_of_named_files_have_both_places() {
 }
 
 #[test]
-fn names_are_spelt_as_urls_spell_them() {
+fn host_names_are_normalised_like_urls() {
     let server = serve();
     let port = server.port();
     let sandbox = collection(
@@ -100,7 +100,7 @@ fn names_are_spelt_as_urls_spell_them() {
 }
 
 #[test]
-fn an_agent_with_nothing_of_its_own_ends_well() {
+fn an_agent_without_urls_of_its_own_succeeds() {
     let server = serve();
     let seed = server.url("/");
     let codes = [0, 1].map(|agent| {
@@ -114,7 +114,7 @@ fn an_agent_with_nothing_of_its_own_ends_well() {
 }
 
 #[test]
-fn init_makes_the_folder_that_is_named_once() {
+fn init_creates_one_named_folder_and_refuses_two() {
     let sandbox = Sandbox::new();
     let ran = sandbox.run(&["init", "http://a.example/"]);
     assert_eq!(ran.code, 2, "{ran:#?}");
@@ -132,7 +132,7 @@ fn init_makes_the_folder_that_is_named_once() {
 
 /// Where nobody watches, a pause that was forgotten would be waited for in silence.
 #[test]
-fn a_crawl_that_begins_with_a_pause_says_so() {
+fn a_crawl_that_starts_paused_reports_it() {
     let server = serve();
     let sandbox = collection("");
     fs::create_dir(sandbox.path("web/frontier")).expect("a folder");
@@ -150,7 +150,7 @@ fn a_crawl_that_begins_with_a_pause_says_so() {
 }
 
 #[test]
-fn a_fault_of_a_block_is_told_with_its_line_and_a_file_without_end_is_refused() {
+fn incomplete_blocks_and_irregular_files_are_refused() {
     let sandbox = collection("[[crawl.auth]]\nhost = \"a.test\"\npassword = \"word\"\n");
     let ran = sandbox.run(&["config", "check", "--dir", "web"]);
     assert!(ran.code == 2 && ran.stderr.contains("has no `user`"), "{ran:#?}");

@@ -37,7 +37,7 @@ fn with_damage(sandbox: &Sandbox, file: &Path) -> Value {
 }
 
 #[test]
-fn damage_is_told_of_the_part_that_has_it() {
+fn damage_is_reported_for_the_affected_part() {
     let (sandbox, server) = built_web();
     sandbox.done(&["archive", "get", &server.web().seeds()[0], "--dir", "web"]);
     let findings = sandbox.json(&["doctor", "--dir", "web"]);
@@ -86,7 +86,7 @@ fn damage_is_told_of_the_part_that_has_it() {
 }
 
 #[test]
-fn what_is_behind_says_what_to_run_and_is_no_fault() {
+fn outdated_stages_are_reported_with_a_command() {
     let sandbox = Sandbox::with_collection();
     sandbox.done(&["doctor", "--dir", "web"]);
     fs::write(sandbox.path("d.jsonl"), "{\"id\": 1, \"text\": \"zebras\"}\n").expect("a file");
@@ -111,7 +111,7 @@ fn what_is_behind_says_what_to_run_and_is_no_fault() {
 
 /// A missing part of the page table is reported, and rebuilt by `index`.
 #[test]
-fn a_missing_part_of_the_page_table_is_told_and_made_again() {
+fn a_missing_page_table_part_is_reported_and_rebuilt() {
     let sandbox = Sandbox::of_documents("{\"id\": 1, \"text\": \"zebras eat grass\"}\n");
     let found = sandbox.json(&["search", "zebras", "--dir", "web"]);
     fs::remove_file(sandbox.path("web/pages/part-00000.pages")).expect("it is there");
@@ -143,7 +143,7 @@ fn with_topic() -> Sandbox {
 
 /// Damaged ranks of a topic are reported; the named commands rebuild them.
 #[test]
-fn damaged_ranks_of_a_topic_are_told_and_made_again() {
+fn damaged_topic_ranks_are_reported_and_rebuilt() {
     let sandbox = with_topic();
     let whole = files_below(&sandbox.path("web/graph"));
     let is_of_topic = |path: &&PathBuf| path.to_string_lossy().contains("topic.zebras");
@@ -173,7 +173,7 @@ fn damaged_ranks_of_a_topic_are_told_and_made_again() {
 
 /// Missing ranks are behind; the named command makes them.
 #[test]
-fn missing_ranks_are_told_and_made_again() {
+fn missing_ranks_are_reported_and_rebuilt() {
     let sandbox = with_topic();
     let whole = files_below(&sandbox.path("web/graph"));
     let is_of_ranks = |path: &&PathBuf| {
@@ -197,7 +197,7 @@ fn missing_ranks_are_told_and_made_again() {
 
 /// `doctor` accepts every part that it prints.
 #[test]
-fn parts_can_be_named() {
+fn doctor_accepts_every_part_it_prints() {
     let (sandbox, _server) = built_web();
     for part in PARTS {
         let findings = sandbox.json(&["doctor", part, "--dir", "web"]);
@@ -211,7 +211,7 @@ fn parts_can_be_named() {
 
 /// No crawl truncates a file of another program.
 #[test]
-fn a_torn_end_of_a_file_of_others_is_told_with_what_can_be_done() {
+fn a_torn_imported_file_is_reported_with_a_remedy() {
     let (sandbox, _server) = built_web();
     let [own, other] =
         ["crivello-00001.warc.gz", "other.warc.gz"].map(|name| format!("web/archive/{name}"));
@@ -247,7 +247,7 @@ fn state_of(dir: &Path) -> Vec<(PathBuf, Vec<u8>, SystemTime)> {
 
 /// Crawls and lookups rebuild files; `doctor` changes nothing.
 #[test]
-fn a_doctor_changes_nothing_whatever_is_wrong() {
+fn doctor_changes_nothing_whatever_is_damaged() {
     for wrong in ["shorter", "without a CDXJ file", "with a damaged one", "all", "later"] {
         let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
         let sandbox = crawled_twice(&server);

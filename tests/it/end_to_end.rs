@@ -15,7 +15,7 @@ fn urls(answer: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_crawl_ends_with_exactly_the_pages_of_the_truth() {
+fn a_crawl_fetches_exactly_the_expected_pages() {
     let (sandbox, server) = built_web();
     let truth = truth(&server);
     let verdict = simweb::judge(&truth, &server.log(), DELAY_MS);
@@ -44,7 +44,7 @@ fn a_crawl_ends_with_exactly_the_pages_of_the_truth() {
 }
 
 #[test]
-fn every_page_is_found_by_the_word_that_only_it_has() {
+fn every_page_is_found_by_its_unique_word() {
     let (sandbox, server) = built_web();
     let truth = truth(&server);
     assert!(truth.pages.len() > 60, "{} pages", truth.pages.len());
@@ -102,7 +102,7 @@ fn a_stage_with_nothing_new_does_nothing() {
 }
 
 #[test]
-fn why_tells_what_became_of_a_url() {
+fn why_reports_the_fate_of_a_url() {
     let (sandbox, server) = built_web();
     let truth = truth(&server);
     // The second one's robots.txt is two redirects away.
@@ -120,7 +120,7 @@ fn why_tells_what_became_of_a_url() {
 }
 
 #[test]
-fn needs_warcio_every_archive_of_a_crawl_and_of_an_import_passes_its_check() {
+fn needs_warcio_crawl_and_import_archives_pass_its_check() {
     let (sandbox, _server) = built_web();
     let document = r#"{"id": "1", "title": "One", "text": "a single document"}"#;
     std::fs::write(sandbox.path("one.jsonl"), format!("{document}\n")).expect("a file");

@@ -24,7 +24,7 @@ fn collection(documents: &str, files: &[(&str, &str)]) -> Sandbox {
 }
 
 #[test]
-fn a_run_is_written_and_judged_the_same_when_it_is_read() {
+fn a_written_run_gets_the_same_scores_when_read() {
     let topics = "1\tplease give details of solar power\n2\troses\n3\t\"unbalanced ( -\n";
     let qrels = "1 0 d1 1\n2 0 d4 1\n3 0 d2 1\n";
     let sandbox = collection(DOCUMENTS, &[("topics.tsv", topics), ("qrels.txt", qrels)]);
@@ -53,7 +53,7 @@ fn a_run_is_written_and_judged_the_same_when_it_is_read() {
 }
 
 #[test]
-fn what_cannot_be_judged_is_told_with_its_line() {
+fn invalid_eval_input_is_reported_with_its_line() {
     let sandbox =
         collection(DOCUMENTS, &[("bad.txt", "1 0 d1 1\nrelevant\n"), ("ok.txt", "9 0 d1 1\n")]);
     fs::write(sandbox.path("empty"), "").expect("a file");
@@ -78,7 +78,7 @@ fn what_cannot_be_judged_is_told_with_its_line() {
 /// Cranfield and `SciFact` the least is the best of Anserini, PISA, bm25s and tantivy. Vaswani's topics, which are in capitals,
 /// have many words about the question (`please supply information on`), so those reach more with a list of such words.
 #[test]
-fn needs_shared_judged_collections_are_searched_as_well_as_by_the_best() {
+fn needs_shared_judged_collections_reach_the_best_known_scores() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/collections");
     if !shared.is_dir() {
         eprintln!("skipped: no ../shared/collections");

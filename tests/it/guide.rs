@@ -54,7 +54,7 @@ fn the_first_steps_work_as_printed() {
 }
 
 #[test]
-fn every_command_of_the_guide_can_be_read() {
+fn every_command_of_the_guide_parses() {
     let sandbox = Sandbox::new();
     let mut count = 0;
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide");
@@ -73,7 +73,7 @@ fn every_command_of_the_guide_can_be_read() {
 }
 
 #[test]
-fn manual_pages_and_completions_come_out() {
+fn manual_pages_and_completions_are_printed() {
     let sandbox = Sandbox::new();
     assert!(sandbox.done(&["man"]).contains(".TH crivello"));
     sandbox.done(&["man", "--out", "man"]);

@@ -32,7 +32,7 @@ fn documents_may_be_compressed() {
 }
 
 #[test]
-fn a_bad_line_is_told_with_its_place_and_what_was_meant() {
+fn a_bad_line_is_reported_with_place_and_suggestion() {
     let sandbox = Sandbox::with_collection();
     for (line, words) in [
         (r#"{"id":"1","text":"ok","tilte":"x"}"#, &["\"tilte\"", "did you mean \"title\"?"][..]),
@@ -64,7 +64,7 @@ fn a_bad_line_is_told_with_its_place_and_what_was_meant() {
 
 /// Errors that are not JSON syntax.
 #[test]
-fn a_line_that_is_empty_in_another_encoding_or_too_long_is_told_with_what_to_do() {
+fn an_unusable_line_is_reported_with_its_place() {
     let sandbox = Sandbox::with_collection();
     let named =
         |id: usize| format!("{{\"id\":\"{}\",\"text\":\"t\"}}", "x".repeat(id)).into_bytes();
@@ -89,7 +89,7 @@ fn a_line_that_is_empty_in_another_encoding_or_too_long_is_told_with_what_to_do(
 
 /// The same limit applies to pages and to documents.
 #[test]
-fn a_text_that_is_too_long_is_told_where_it_is_indexed_and_by_why() {
+fn index_and_why_report_overlong_texts() {
     let sandbox = Sandbox::with_collection();
     let text = |bytes: usize| "roses ".repeat(bytes / 6 + 1)[..bytes].to_owned();
     let most = 1 << 20;
@@ -127,7 +127,7 @@ fn a_text_that_is_too_long_is_told_where_it_is_indexed_and_by_why() {
 
 /// Records that differ in one number or character are all found. Equal ones are folded if that is configured.
 #[test]
-fn every_record_is_found_by_what_only_it_says() {
+fn every_record_is_found_by_its_unique_text() {
     let sandbox = Sandbox::with_collection();
     let kept = "A part for the old pump in the cellar, to be ordered from the office before noon on weekdays, with a \
                 seal of rubber and two screws, for all pumps that were built in the same works.";
@@ -237,7 +237,7 @@ fn long_zstd(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_bad_trec_document_is_told_with_the_byte_where_it_begins() {
+fn bad_trec_documents_are_reported_with_their_byte_offset() {
     let sandbox = Sandbox::with_collection();
     let good = "<DOC><DOCNO>1</DOCNO>x</DOC>\n";
     for (text, said) in [

@@ -111,7 +111,7 @@ fn let_it_look() {
 
 /// Nobody has read what is damaged before a search does, and an engine that is opened anew has not either.
 #[test]
-fn damage_that_a_search_comes_across_is_told_to_whoever_asks_for_health_as_long_as_it_is_there() {
+fn health_reports_damage_found_by_a_search_until_repaired() {
     let sandbox = gardens();
     let (_server, address) = serve(&sandbox);
     let health = || get(&address, "/health").1;
@@ -139,7 +139,7 @@ fn damage_that_a_search_comes_across_is_told_to_whoever_asks_for_health_as_long_
 
 /// A folder, say, in the place of a file.
 #[test]
-fn what_is_no_file_is_told_with_what_to_do() {
+fn a_non_file_is_reported_with_a_remedy() {
     let sandbox = gardens();
     let expected = sandbox.done(&["search", "green garden", "--dir", "web"]);
     for name in ["docs", "manifest"] {
@@ -156,7 +156,7 @@ fn what_is_no_file_is_told_with_what_to_do() {
 }
 
 #[test]
-fn a_server_whose_index_is_cut_short_says_so_and_goes_on_when_it_is_built_again() {
+fn a_server_reports_a_truncated_index_until_the_rebuild() {
     let sandbox = gardens();
     for name in FILES {
         let bytes = fs::metadata(file(&sandbox, name)).expect("it is there").len();
@@ -167,7 +167,7 @@ fn a_server_whose_index_is_cut_short_says_so_and_goes_on_when_it_is_built_again(
 }
 
 #[test]
-fn a_server_whose_index_is_written_to_says_so_and_goes_on_when_it_is_built_again() {
+fn a_server_reports_an_overwritten_index_until_the_rebuild() {
     let sandbox = gardens();
     for name in ["docs", "positions", "lexicon"] {
         let flip = flip(&file(&sandbox, name));
@@ -182,7 +182,7 @@ fn a_server_whose_index_is_written_to_says_so_and_goes_on_when_it_is_built_again
 
 /// Nobody asks between the damage and the end of the file: whatever is answered then is right or a fault.
 #[test]
-fn a_server_whose_index_is_written_to_and_built_again_gives_no_wrong_answer() {
+fn a_damaged_served_index_gives_no_wrong_answer() {
     let sandbox = gardens();
     for names in [&["docs"][..], &["lexicon"], &["positions", "pages"]] {
         let (_server, address) = serve(&sandbox);
@@ -214,7 +214,7 @@ fn a_server_whose_index_is_written_to_and_built_again_gives_no_wrong_answer() {
 
 /// Dates change, bytes do not.
 #[test]
-fn a_server_whose_index_is_touched_goes_on() {
+fn a_server_continues_if_index_dates_change() {
     let sandbox = gardens();
     let (_server, address) = serve(&sandbox);
     let before = QUESTIONS.map(|question| get(&address, question));
@@ -227,7 +227,7 @@ fn a_server_whose_index_is_touched_goes_on() {
 
 /// An index that the system does not let anybody open may be whole.
 #[test]
-fn an_index_that_cannot_be_opened_for_another_reason_than_damage_is_left_alone() {
+fn an_unopenable_but_undamaged_index_is_not_replaced() {
     let sandbox = gardens();
     let (path, away) = (file(&sandbox, "docs"), sandbox.path("away"));
     fs::rename(&path, &away).expect("moved");
@@ -240,7 +240,7 @@ fn an_index_that_cannot_be_opened_for_another_reason_than_damage_is_left_alone()
 
 /// After the old files are put back, the running server answers again.
 #[test]
-fn a_server_whose_index_is_put_back_as_it_was_goes_on() {
+fn a_server_continues_after_the_index_is_restored() {
     let sandbox = gardens();
     let (_server, address) = serve(&sandbox);
     let path = file(&sandbox, "docs");
@@ -281,7 +281,7 @@ fn check_built_again(sandbox: &Sandbox, why: &str, expected: &str) {
 }
 
 #[test]
-fn damage_is_told_before_the_index_is_built_again() {
+fn damage_is_reported_before_the_index_is_rebuilt() {
     let sandbox = gardens();
     let expected = sandbox.done(&["search", "green garden", "--dir", "web"]);
     for name in FILES.into_iter().chain(["manifest"]) {
@@ -305,7 +305,7 @@ fn damage_is_told_before_the_index_is_built_again() {
 }
 
 #[test]
-fn another_version_is_told_before_the_index_is_built_again() {
+fn another_version_is_reported_before_the_index_is_rebuilt() {
     let sandbox = gardens();
     let expected = sandbox.done(&["search", "green garden", "--dir", "web"]);
     let path = file(&sandbox, "manifest");
@@ -317,7 +317,7 @@ fn another_version_is_told_before_the_index_is_built_again() {
 
 /// Each file that the stages make is damaged once.
 #[test]
-fn what_the_stages_make_is_optional_for_a_search_and_built_again() {
+fn search_works_without_stage_files_and_index_rebuilds_them() {
     let sandbox = gardens();
     let search = || sandbox.json(&["search", "green", "--dir", "web"]);
     let before = search();

@@ -89,7 +89,7 @@ fn steady_web() -> Server {
 }
 
 #[test]
-fn a_crawl_killed_fifty_times_ends_like_an_undisturbed_one() {
+fn a_crawl_killed_fifty_times_gives_the_same_pages() {
     let server = steady_web();
     let seed = server.web().seeds().remove(0);
     let arguments = ["crawl", "--dir", "web", &seed];
@@ -133,7 +133,7 @@ fn asked_again(log: Vec<LogLine>) -> u64 {
 }
 
 #[test]
-fn a_recrawl_killed_again_and_again_asks_nothing_twice_that_was_answered() {
+fn a_repeatedly_killed_recrawl_refetches_no_answered_url() {
     let server = steady_web();
     let seed = server.web().seeds().remove(0);
     let sandbox = Sandbox::new();
@@ -173,7 +173,7 @@ fn a_recrawl_killed_again_and_again_asks_nothing_twice_that_was_answered() {
 }
 
 #[test]
-fn indexing_killed_fifty_times_ends_like_an_undisturbed_run() {
+fn indexing_killed_fifty_times_gives_the_same_answers() {
     let server = steady_web();
     let sandbox = Sandbox::new();
     sandbox.build(&server);
@@ -201,7 +201,7 @@ fn indexing_killed_fifty_times_ends_like_an_undisturbed_run() {
 }
 
 #[test]
-fn an_interrupted_crawl_says_so_and_goes_on() {
+fn an_interrupted_crawl_can_be_resumed_to_completion() {
     let (sandbox, server) = init_web();
     let seed = server.web().seeds().remove(0);
     let running = start(&sandbox, &["crawl", "--dir", "web", &seed]);
@@ -247,7 +247,7 @@ fn a_signal_ends_up_during_its_stages() {
 /// A copy whose archive file is a pipe is read for ever, like a search that takes too long.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the promise is about real time")]
-fn a_server_ends_while_it_reads_and_at_once_at_the_second_signal() {
+fn a_busy_server_stops_within_seconds_of_a_signal() {
     let (sandbox, _server) = built_web();
     let captured = captures(&sandbox);
     let page = ok(&captured)[0].to_owned();
@@ -280,7 +280,7 @@ fn a_server_ends_while_it_reads_and_at_once_at_the_second_signal() {
 }
 
 #[test]
-fn a_server_ends_in_order() {
+fn a_server_shuts_down_cleanly() {
     let (sandbox, _server) = built_web();
     let mut running = sandbox.start(&["serve", "--dir", "web", "--listen", "127.0.0.1:0"]);
     let address = running.first_line();

@@ -73,7 +73,7 @@ impl Site {
 }
 
 #[test]
-fn a_list_asks_for_what_it_names_and_for_nothing_else() {
+fn a_list_crawl_fetches_only_the_listed_urls() {
     let site = Site::serve();
     assert_eq!(site.crawl(&["/"]).1.len(), PAGES + 1);
     let soon = ["--set", "crawl.recrawl_min_s=0", "--set", "crawl.recrawl_max_s=0"];
@@ -99,7 +99,7 @@ fn a_list_asks_for_what_it_names_and_for_nothing_else() {
 }
 
 #[test]
-fn a_recrawl_that_is_not_over_waits_for_a_list_and_goes_on_after_it() {
+fn an_unfinished_recrawl_continues_after_a_list() {
     let site = Site::serve();
     let (done, mut left) = site.stop_a_recrawl();
     let page = left.pop().expect("some are left");
@@ -120,7 +120,7 @@ fn a_recrawl_that_is_not_over_waits_for_a_list_and_goes_on_after_it() {
 
 /// The next run with the same command continues an interrupted one.
 #[test]
-fn what_is_given_is_asked_for_again_whatever_the_recrawl_has_had() {
+fn given_urls_are_refetched_even_if_already_recrawled() {
     let site = Site::serve();
     let (done, left) = site.stop_a_recrawl();
     let (report, asked) = site.crawl(&["--recrawl=given", &done[0]]);
@@ -139,7 +139,7 @@ fn what_is_given_is_asked_for_again_whatever_the_recrawl_has_had() {
 
 /// A page that an open recrawl has fetched counts once if a list names it as well.
 #[test]
-fn pages_that_are_asked_for_twice_in_a_recrawl_count_once() {
+fn pages_fetched_twice_in_a_recrawl_count_once() {
     let site = Site::serve();
     let (done, _) = site.stop_a_recrawl();
     assert!(!done.is_empty());
@@ -151,7 +151,7 @@ fn pages_that_are_asked_for_twice_in_a_recrawl_count_once() {
 }
 
 #[test]
-fn seeds_of_earlier_runs_wait_for_a_list_and_are_counted() {
+fn earlier_seeds_wait_for_a_list_and_are_counted() {
     let site = Site::serve();
     let (_, first) = site.crawl(&["--list", "/a", "/b", "/c", "--max-pages", "1"]);
     assert_eq!(first.len(), 1);
@@ -164,7 +164,7 @@ fn seeds_of_earlier_runs_wait_for_a_list_and_are_counted() {
 
 /// The links of earlier runs are not read to count their targets.
 #[test]
-fn after_a_list_status_speaks_of_the_list_alone() {
+fn after_a_list_status_counts_only_listed_urls() {
     let site = Site::serve();
     let left = || {
         let crawl = site.sandbox.json(&["status", "--dir", "web"])["crawl"].take();
@@ -181,7 +181,7 @@ fn after_a_list_status_speaks_of_the_list_alone() {
 
 /// A list includes the URLs of its sitemaps, new or known.
 #[test]
-fn a_list_of_a_sitemap_asks_again_for_all_that_it_names() {
+fn a_sitemap_list_refetches_all_urls_of_the_sitemap() {
     let site = Site::serve();
     let (done, left) = site.stop_a_recrawl();
     let sitemap = format!("/sitemap-{}-{}.xml", &done[0][2..], &left[0][2..]);
@@ -201,7 +201,7 @@ fn a_list_of_a_sitemap_asks_again_for_all_that_it_names() {
 
 /// Also URLs that were unknown when it began.
 #[test]
-fn a_recrawl_of_a_list_that_was_stopped_goes_on_with_the_same_command() {
+fn a_stopped_list_recrawl_continues_with_the_same_command() {
     let site = Site::serve();
     site.crawl(&["/"]);
     let sitemap = "/sitemap-0-1-2-3-4.xml";
@@ -222,7 +222,7 @@ fn a_recrawl_of_a_list_that_was_stopped_goes_on_with_the_same_command() {
 /// Interrupted after the sitemap and before the known page in it: any crawl fetches the rest, and no finished page
 /// again.
 #[test]
-fn a_list_that_was_stopped_behind_its_sitemap_asks_for_nothing_twice() {
+fn a_list_stopped_after_its_sitemap_refetches_nothing() {
     let sitemap = "/sitemap-5-x1-x2-x3-x4.xml";
     let list = ["--recrawl", "--list", "/p0", "/p1", "--sitemap", sitemap];
     for next in [&list[..], &[]] {
@@ -244,7 +244,7 @@ fn a_list_that_was_stopped_behind_its_sitemap_asks_for_nothing_twice() {
 /// Killed at its first request, or after its sitemap: any crawl continues it, including known pages that only the
 /// sitemap names.
 #[test]
-fn a_list_that_was_killed_is_gone_on_with_by_any_crawl() {
+fn any_crawl_continues_a_killed_list() {
     let sitemap = "/sitemap-5-6-x1-x2-x3.xml";
     let wanted = ["/p0", "/p5", "/p6", "/px1", "/px2", "/px3", sitemap];
     for requests in [1, 2, 3] {
@@ -281,7 +281,7 @@ fn a_list_that_was_killed_is_gone_on_with_by_any_crawl() {
 
 /// A full collection still recrawls a list.
 #[test]
-fn a_list_of_a_new_sitemap_is_read_in_a_full_collection() {
+fn a_full_collection_still_fetches_a_sitemap_list() {
     let site = Site::serve();
     site.crawl(&["/"]);
     let sitemap = "/sitemap-5-x1.xml";
@@ -295,7 +295,7 @@ fn a_list_of_a_new_sitemap_is_read_in_a_full_collection() {
 
 /// A sitemap that the interrupted run could not read is read by the next run, which fetches all its URLs.
 #[test]
-fn a_list_that_ended_before_its_sitemap_is_gone_on_with_by_any_crawl() {
+fn any_crawl_continues_a_list_with_an_unread_sitemap() {
     let site = Site::serve();
     site.crawl(&["/"]);
     let sitemap = "/sitemap-5.xml";
@@ -312,7 +312,7 @@ fn a_list_that_ended_before_its_sitemap_is_gone_on_with_by_any_crawl() {
 
 /// A kill may leave one file without the other: without seeds, no run has begun.
 #[test]
-fn a_list_that_was_killed_before_its_seeds_were_kept_has_begun_nothing() {
+fn a_list_killed_before_saving_seeds_has_not_started() {
     let left = |recrawl: &dyn Fn(&Site) -> Option<String>| {
         let site = Site::serve();
         let frontier = site.sandbox.path("web/frontier");

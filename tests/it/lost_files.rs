@@ -33,7 +33,7 @@ fn check_cooldowns(sandbox: &Sandbox, server: &Pages, what: &str) -> Ran {
 
 /// A visit log counts even if the list of files lacks it.
 #[test]
-fn logs_that_no_list_names_tell_of_a_file_that_is_gone() {
+fn unlisted_visit_logs_reveal_a_missing_file() {
     for list in [None, Some(""), Some("x\n"), Some("crivello-00001.warc.gz\n# 00000000\n")] {
         let server = Pages::serve(&[("/", &page(&["/busy"]))]);
         let sandbox = busy(&server);
@@ -59,7 +59,7 @@ fn logs_that_no_list_names_tell_of_a_file_that_is_gone() {
 
 /// If all else is lost, the wait of a host comes from the last report.
 #[test]
-fn a_host_that_is_said_to_rest_rests_though_archive_and_logs_are_lost() {
+fn a_host_wait_survives_lost_archive_and_logs() {
     for how in ["gone", "shorter"] {
         let server = Pages::serve(&[("/", &page(&["/busy"]))]);
         let sandbox = busy(&server);
@@ -100,7 +100,7 @@ fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
 
 /// A damaged first line says nothing about the archive file, and the next crawl repairs it.
 #[test]
-fn a_cdxj_file_whose_first_line_is_damaged_is_made_again_by_the_next_crawl() {
+fn a_crawl_rebuilds_a_cdxj_file_with_damaged_header() {
     let damages: [(&str, Damage); 8] = [
         ("nothing", |_| Vec::new()),
         ("zeros", |bytes| vec![0; bytes.len()]),
@@ -137,7 +137,7 @@ fn a_cdxj_file_whose_first_line_is_damaged_is_made_again_by_the_next_crawl() {
 }
 
 #[test]
-fn a_file_that_is_gone_with_its_log_is_told_once() {
+fn a_file_missing_with_its_log_is_reported_once() {
     let server = Pages::serve(&[("/", &page(&["/busy"]))]);
     for has_cdxj in [true, false] {
         let sandbox = busy(&server);
@@ -152,7 +152,7 @@ fn a_file_that_is_gone_with_its_log_is_told_once() {
 }
 
 #[test]
-fn a_folder_that_is_gone_is_told_like_the_files_in_it() {
+fn a_missing_folder_is_reported_like_missing_files() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
     let sandbox = crawled(&server);
     fs::remove_dir_all(sandbox.path("web/archive")).expect("it is there");
@@ -168,7 +168,7 @@ fn a_folder_that_is_gone_is_told_like_the_files_in_it() {
 
 /// The archive may be on a disk that is not mounted.
 #[test]
-fn an_index_is_not_emptied_for_want_of_the_archive_and_says_what_it_lacks() {
+fn a_missing_archive_does_not_empty_the_index() {
     let a = format!("{HTML}<title>second</title>of two");
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &a)]);
     let sandbox = crawled_twice(&server);
@@ -228,7 +228,7 @@ pub(crate) fn change(sandbox: &Sandbox, file: &str, is_dated: bool, change: &dyn
 
 /// If robots.txt cannot be read, the rules are unknown, and a crawl fetches it again.
 #[test]
-fn a_robots_txt_that_cannot_be_read_is_said_to_be() {
+fn an_unreadable_robots_txt_is_reported() {
     for is_dated in [false, true] {
         let robots = format!("200 OK\n\nUser-agent: *\nDisallow: /secret\n#{}", "x".repeat(300));
         let server = Pages::serve(&[("/", &page(&["/secret"])), ("/robots.txt", &robots)]);
@@ -250,7 +250,7 @@ fn a_robots_txt_that_cannot_be_read_is_said_to_be() {
 
 /// A rebuilt CDXJ file lacks a damaged record; the visit log has it.
 #[test]
-fn a_damaged_record_is_told_though_its_cdxj_file_is_gone() {
+fn a_damaged_record_is_reported_without_its_cdxj_file() {
     let robots = format!("200 OK\n\nUser-agent: *\nDisallow: /secret\n#{}", "x".repeat(300));
     let root = page(&["/a", "/b", "/c", "/secret"]);
     let long = format!("{HTML}{}", "y".repeat(300));
@@ -285,7 +285,7 @@ fn a_damaged_record_is_told_though_its_cdxj_file_is_gone() {
 
 /// A crawl cuts off the torn end and fetches the page again.
 #[test]
-fn a_page_in_a_torn_end_is_asked_for_by_any_crawl() {
+fn any_crawl_refetches_a_page_in_a_torn_end() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
     let sandbox = crawled(&server);
     let at = place(&sandbox, "response", &server.url("/a"));
@@ -298,7 +298,7 @@ fn a_page_in_a_torn_end_is_asked_for_by_any_crawl() {
 }
 
 #[test]
-fn an_older_body_is_printed_for_a_damaged_one_whatever_the_date_of_the_file() {
+fn an_older_body_replaces_a_damaged_one_in_output() {
     for (is_dated, is_listed) in [(false, true), (true, true), (true, false)] {
         let server = Pages::serve(&[("/", &format!("{HTML}old"))]);
         let sandbox = crawled(&server);
@@ -318,7 +318,7 @@ fn an_older_body_is_printed_for_a_damaged_one_whatever_the_date_of_the_file() {
 
 /// The visit log records damage before a report names it. A crawl may be killed in between.
 #[test]
-fn damage_that_a_crawl_could_not_tell_of_is_told_by_the_next() {
+fn the_next_crawl_reports_damage_left_unreported() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
     let sandbox = crawled(&server);
     let at = place(&sandbox, "response", &server.url("/a"));

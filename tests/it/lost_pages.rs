@@ -35,7 +35,7 @@ fn damage(sandbox: &Sandbox, url: &str) {
 }
 
 #[test]
-fn pages_that_are_lost_are_missing_to_all_and_asked_for_again() {
+fn lost_pages_are_reported_missing_and_refetched() {
     let server = Pages::serve(&[]);
     let sandbox = lose(&server);
     for path in ["/", "/a"] {
@@ -73,7 +73,7 @@ fn pages_that_are_lost_are_missing_to_all_and_asked_for_again() {
 
 /// A missing file is reported even if no revisit record refers to it.
 #[test]
-fn a_file_that_is_gone_is_told_by_all() {
+fn all_commands_report_a_missing_file() {
     let server = Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", &page(&["/c"])), ("/b", HTML)]);
     server.set("/c", HTML);
     server.set("/d", HTML);
@@ -103,7 +103,7 @@ fn a_file_that_is_gone_is_told_by_all() {
 
 /// Failed visits before or after the loss do not replace the lost answer.
 #[test]
-fn a_page_that_is_lost_stays_so_though_it_is_asked_for_in_vain() {
+fn a_failed_fetch_leaves_a_lost_page_lost() {
     let pages = [("/", page(&["/a"])), ("/a", page(&["/c"])), ("/c", HTML.to_owned())];
     let pages = pages.each_ref().map(|(path, answer)| (*path, answer.as_str()));
     let cut = "200 OK\nContent-Length: 9\n\n";
@@ -144,7 +144,7 @@ fn a_page_that_is_lost_stays_so_though_it_is_asked_for_in_vain() {
 
 /// A wrong bit in the list of files must not invent a missing file.
 #[test]
-fn only_files_that_there_were_are_said_to_be_gone() {
+fn only_files_that_existed_are_reported_missing() {
     let server = Pages::serve(&[("/", HTML)]);
     let sandbox = crawled(&server);
     let list = sandbox.path("web/frontier/visits/files");
@@ -163,7 +163,7 @@ fn only_files_that_there_were_are_said_to_be_gone() {
 
 /// Lost pages that the user or a server excludes are reported, but are no fault.
 #[test]
-fn pages_that_are_lost_and_kept_out_are_said_to_be() {
+fn lost_excluded_pages_are_reported_but_no_fault() {
     let forbid = "200 OK\n\nUser-agent: *\nDisallow: /a\n";
     let none = "404 Not Found\n\n";
     for (settings, robots, why) in [
@@ -200,7 +200,7 @@ fn pages_that_are_lost_and_kept_out_are_said_to_be() {
 
 /// The visit log does not know of the damage, so a plain crawl does not fetch the page.
 #[test]
-fn a_page_whose_record_is_damaged_is_said_to_be() {
+fn a_page_with_a_damaged_record_is_reported() {
     let server = Pages::serve(&[]);
     let sandbox = Sandbox::new();
     tagged(&server, "/", &["/a"]);
@@ -224,7 +224,7 @@ fn a_page_whose_record_is_damaged_is_said_to_be() {
 
 /// If a revisit record refers to a damaged record, all commands name the same remedy, and it works.
 #[test]
-fn damage_behind_a_304_is_told_with_the_command_that_asks() {
+fn damage_referenced_by_a_304_is_reported_with_a_remedy() {
     let server = Pages::serve(&[]);
     let sandbox = Sandbox::new();
     tagged(&server, "/", &["/a"]);
@@ -248,7 +248,7 @@ fn damage_behind_a_304_is_told_with_the_command_that_asks() {
 
 /// A failed visit hides no damage, and the unfinished recrawl fetches the page again.
 #[test]
-fn a_damaged_page_beside_a_recrawl_that_is_not_over_is_asked_for_by_a_crawl() {
+fn an_unfinished_recrawl_refetches_a_damaged_page() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
     let sandbox = crawled(&server);
     let a = server.url("/a");
@@ -272,7 +272,7 @@ fn a_damaged_page_beside_a_recrawl_that_is_not_over_is_asked_for_by_a_crawl() {
 
 /// `doctor` reports each damaged file, and the next crawl repairs it.
 #[test]
-fn notes_of_the_crawl_that_are_damaged_are_told() {
+fn damaged_frontier_files_are_reported_and_repaired() {
     let server = Pages::serve(&[("/", HTML)]);
     let sandbox = crawled(&server);
     sandbox.done(&["doctor", "frontier", "--dir", "web"]);
@@ -288,7 +288,7 @@ fn notes_of_the_crawl_that_are_damaged_are_told() {
 
 /// Seeds that are edited by hand may have comments, as in a file for `--seeds`; a checksum is no comment.
 #[test]
-fn seeds_that_are_written_by_hand_may_have_comments() {
+fn hand_written_seeds_may_have_comments() {
     let server = Pages::serve(&[("/", HTML), ("/a", HTML), ("/b", HTML)]);
     let sandbox = crawled(&server);
     let seeds = sandbox.path("web/frontier/seeds");
@@ -329,7 +329,7 @@ fn seeds_that_are_written_by_hand_may_have_comments() {
 
 /// A wrong address would lead the crawl to another host.
 #[test]
-fn seeds_that_are_not_as_they_were_written_are_taken_for_none() {
+fn damaged_seeds_are_refused() {
     let server = Pages::serve(&[("/", HTML)]);
     let sandbox = crawled(&server);
     let seeds = sandbox.path("web/frontier/seeds");
@@ -384,7 +384,7 @@ fn seeds_that_are_not_as_they_were_written_are_taken_for_none() {
 
 /// A wrong file name must not end a recrawl early.
 #[test]
-fn a_recrawl_that_names_another_file_is_not_gone_on_with() {
+fn doctor_reports_a_recrawl_with_a_wrong_file_name() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
     let sandbox = crawled(&server);
     sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl", "--max-pages", "1"]);
@@ -399,7 +399,7 @@ fn a_recrawl_that_names_another_file_is_not_gone_on_with() {
 }
 
 #[test]
-fn damage_to_the_log_of_visits_is_named_and_mended_by_the_next_crawl() {
+fn visit_log_damage_is_reported_and_repaired() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
     let sandbox = crawled(&server);
     sandbox.done(&["doctor", "frontier", "--dir", "web"]);
@@ -431,7 +431,7 @@ fn damage_to_the_log_of_visits_is_named_and_mended_by_the_next_crawl() {
 
 /// The number of a missing file is not reused while anything refers to it.
 #[test]
-fn the_name_of_a_file_that_is_gone_is_not_used_again() {
+fn the_name_of_a_missing_file_is_not_reused() {
     let server = Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", HTML), ("/b", HTML)]);
     for knows in ["archive", "frontier", "pages"] {
         let sandbox = crawled_twice(&server);
@@ -464,7 +464,7 @@ fn set_edition(server: &Pages, name: &str) {
 /// If the newest capture is lost and no revisit refers to it, `archive get`, `index` and `doctor` say that the
 /// page is older.
 #[test]
-fn an_older_page_is_said_to_be_one() {
+fn an_older_page_is_reported_as_older() {
     let server = Pages::serve(&[("/", HTML)]);
     let sandbox = Sandbox::new();
     let url = server.url("/");
@@ -497,7 +497,7 @@ fn an_older_page_is_said_to_be_one() {
 
 /// A lost capture does not matter if a later visit found the older page again.
 #[test]
-fn a_page_that_is_what_it_was_before_is_not_older() {
+fn a_page_with_restored_content_is_not_older() {
     let server = Pages::serve(&[("/", HTML)]);
     let sandbox = Sandbox::new();
     let url = server.url("/");
@@ -520,7 +520,7 @@ fn a_page_that_is_what_it_was_before_is_not_older() {
 
 /// An older page must not be printed for a lost one that a revisit refers to.
 #[test]
-fn an_older_page_is_not_printed_for_one_that_is_lost() {
+fn an_older_page_does_not_replace_a_lost_one() {
     let server = Pages::serve(&[("/", HTML)]);
     let sandbox = Sandbox::new();
     let url = server.url("/");
@@ -571,7 +571,7 @@ fn an_older_page_is_not_printed_for_one_that_is_lost() {
 
 /// A wrong digit would be a wrong count.
 #[test]
-fn a_report_that_is_not_as_it_was_written_is_told_and_written_again() {
+fn a_damaged_report_is_reported_and_rewritten() {
     let server = Pages::serve(&[("/", HTML)]);
     let sandbox = crawled(&server);
     let report = sandbox.path("web/frontier/report.json");

@@ -8,7 +8,7 @@ use std::fs;
 use crate::sandbox::Sandbox;
 
 #[test]
-fn a_wrong_value_of_a_flag_is_told_with_what_may_be_there() {
+fn a_wrong_flag_value_is_reported_with_allowed_values() {
     let sandbox = Sandbox::new();
     let whole = "it must be a whole number";
     for (arguments, wanted) in [
@@ -28,7 +28,7 @@ fn a_wrong_value_of_a_flag_is_told_with_what_may_be_there() {
 }
 
 #[test]
-fn a_query_that_may_be_meant_otherwise_is_told() {
+fn a_suspicious_query_gets_a_suggestion() {
     let sandbox = Sandbox::with_collection();
     let document =
         "{\"url\": \"http://127.0.0.1:8000/\", \"title\": \"Roses\", \"text\": \"rdf:type\"}\n";

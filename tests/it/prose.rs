@@ -353,7 +353,7 @@ fn private_words_are_found_in_comments_messages_and_markdown() {
 }
 
 #[test]
-fn code_is_not_prose() {
+fn code_is_not_checked_as_prose() {
     check(&rust("let text = \"in vain\";\nfn mend() {}\n"), &[]);
     check(&rust("/// Calls `is none`.\n/// ```\n/// // in vain\n/// ```\n/// Good.\n"), &[]);
     check(&markdown("A.\n\n```\nin vain\n```\n\n    in vain\n"), &[]);
@@ -373,7 +373,7 @@ fn sentences_are_counted_in_words() {
 }
 
 #[test]
-fn a_clause_is_no_subject() {
+fn a_clause_as_subject_is_reported() {
     check(&rust("/// What was read is kept here.\n"), &[(1, "clause")]);
     check(&rust("/// Good. Of the files only one is read.\n"), &[(1, "clause")]);
     check(&markdown("What does it cost you?\n\nThose below.\n"), &[]);

@@ -105,7 +105,7 @@ fn every_signal_moves_results_and_explains_itself() {
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn missing_ranks_and_topics_are_reported() {
     let sandbox = library();
     let run =
         |flags: &[&str]| sandbox.run(&[&["search", "--dir", "web", "gardens"], flags].concat());
@@ -137,7 +137,7 @@ fn what_is_not_there_is_told() {
 }
 
 #[test]
-fn a_topic_is_chosen_on_the_page_and_over_the_interface() {
+fn a_topic_can_be_chosen_in_page_and_api() {
     let sandbox = library();
     let file = sandbox.path("web/crivello.toml");
     let text = fs::read_to_string(&file).expect("text");
@@ -176,7 +176,7 @@ fn a_topic_is_chosen_on_the_page_and_over_the_interface() {
 
 /// No stage can build imported ranks again, so the index does without them and says so.
 #[test]
-fn a_damaged_file_of_imported_ranks_is_set_aside() {
+fn a_damaged_file_of_imported_ranks_is_renamed() {
     let sandbox = Sandbox::with_collection();
     fs::write(sandbox.path("d.jsonl"), r#"{"id":"a","text":"gardens"}"#).expect("a file");
     sandbox.done(&["import", "d.jsonl", "--dir", "web"]);
@@ -201,7 +201,7 @@ fn a_damaged_file_of_imported_ranks_is_set_aside() {
 
 /// Documents from another engine have names and no links.
 #[test]
-fn an_imported_index_has_the_ranks_of_the_user() {
+fn an_imported_index_uses_ranks_imported_by_the_user() {
     let sandbox = Sandbox::with_collection();
     let documents = PAGES.map(|(url, _, text)| {
         serde_json::json!({ "id": url[7..8], "title": "", "text": text }).to_string()
@@ -234,7 +234,7 @@ fn an_imported_index_has_the_ranks_of_the_user() {
 }
 
 #[test]
-fn topics_that_cannot_be_meant_are_told_with_their_line() {
+fn invalid_topic_settings_are_reported_with_a_remedy() {
     let sandbox = Sandbox::with_collection();
     let file = sandbox.path("web/crivello.toml");
     for (block, said) in [

@@ -14,7 +14,7 @@ pub(crate) fn mode(file: &Path) -> u32 {
 }
 
 #[test]
-fn a_new_configuration_belongs_to_its_owner_alone() {
+fn only_its_owner_can_read_a_new_configuration() {
     let sandbox = Sandbox::with_collection();
     assert_eq!(mode(&sandbox.path("web/crivello.toml")), 0o600);
 }
@@ -36,7 +36,7 @@ fn a_configuration_is_shown_without_its_secrets() {
 }
 
 #[test]
-fn a_warning_says_that_others_can_read_secrets() {
+fn secrets_readable_by_others_cause_a_warning() {
     let sandbox = Sandbox::with_collection();
     let file = sandbox.path("web/crivello.toml");
     let check = |text: &str, mode: u32, is_warned: bool| {

@@ -16,7 +16,7 @@ fn gzip(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn sitemaps_are_told_as_what_they_are() {
+fn sitemaps_are_reported_as_sitemaps() {
     let list = |path: &str| format!("<urlset><url><loc>ROOT{path}</loc></url></urlset>");
     let xml = |path: &str| format!("200 OK\nContent-Type: text/xml\nETag: \"1\"\n\n{}", list(path));
     let server = Pages::serve(&[("/", &page(&["/feed"])), ("/a", HTML), ("/b", HTML)]);
@@ -43,7 +43,7 @@ fn sitemaps_are_told_as_what_they_are() {
 
 /// One sitemap index names a sitemap too deep; a later one names it at a lower depth.
 #[test]
-fn a_sitemap_that_a_shorter_way_leads_to_is_not_dropped() {
+fn a_sitemap_reachable_at_lower_depth_is_not_dropped() {
     let index = |paths: &[&str]| {
         let maps = paths.iter().map(|path| format!("<sitemap><loc>ROOT{path}</loc></sitemap>"));
         format!("200 OK\n\n<sitemapindex>{}</sitemapindex>", maps.collect::<String>())
@@ -66,7 +66,7 @@ fn a_sitemap_that_a_shorter_way_leads_to_is_not_dropped() {
 }
 
 #[test]
-fn a_canonical_address_was_seen() {
+fn a_canonical_address_counts_as_seen() {
     let head = "<link rel=canonical href=/b><title>t</title>";
     let server = Pages::serve(&[("/", &format!("{HTML}{head}")), ("/b", HTML)]);
     let sandbox = crawled(&server);
@@ -77,7 +77,7 @@ fn a_canonical_address_was_seen() {
 }
 
 #[test]
-fn the_moment_of_a_retry_after_is_one() {
+fn all_commands_report_the_same_retry_after_time() {
     let busy = "503 Busy\nRetry-After: 100000\n\n";
     let server = Pages::serve(&[("/", HTML), ("/a", busy), ("/next", HTML)]);
     let sandbox = Sandbox::new();
@@ -96,7 +96,7 @@ fn the_moment_of_a_retry_after_is_one() {
 }
 
 #[test]
-fn what_was_dropped_for_want_of_room_may_be_asked_for() {
+fn a_crawl_can_fetch_urls_dropped_by_queue_limits() {
     let links: Vec<String> = (0..9).map(|n| format!("/{n}")).collect();
     let links: Vec<&str> = links.iter().map(String::as_str).collect();
     let server = Pages::serve(&[("/", &page(&links))]);
@@ -112,7 +112,7 @@ fn what_was_dropped_for_want_of_room_may_be_asked_for() {
 }
 
 #[test]
-fn what_can_be_read_is_not_said_to_be_damaged() {
+fn a_readable_body_with_trailing_junk_is_not_damaged() {
     let server = Pages::serve(&[("/", &page(&["/junk"]))]);
     let mut packed = gzip("<title>t</title><p>all of it</p>");
     packed.extend(b"junk behind its end");
@@ -124,7 +124,7 @@ fn what_can_be_read_is_not_said_to_be_damaged() {
 }
 
 #[test]
-fn visits_of_one_second_are_told_apart() {
+fn visits_within_one_second_are_distinguished() {
     let server = Pages::serve(&[("/", HTML)]);
     let sandbox = crawled(&server);
     sandbox.done(&["crawl", "--dir", "web", "-q", "--recrawl"]);

@@ -8,7 +8,7 @@ const DOCUMENTS: &str = r#"{"id": "1", "title": "Gardening for Beginners", "text
 "#;
 
 #[test]
-fn a_search_that_finds_nothing_says_what_was_perhaps_meant() {
+fn a_search_without_results_suggests_a_query() {
     let sandbox = Sandbox::of_documents(DOCUMENTS);
     let ran = sandbox.run(&["search", "--dir", "web", "gardning"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (3, ""), "{ran:#?}");

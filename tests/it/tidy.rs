@@ -54,7 +54,7 @@ fn every_module_begins_with_its_header() {
 }
 
 #[test]
-fn no_path_is_a_dumping_ground() {
+fn no_path_has_a_banned_name() {
     let is_banned = |part: &str| BANNED.contains(&part.trim_end_matches(".rs"));
     let bad: Vec<_> = files()
         .into_iter()
@@ -120,7 +120,7 @@ fn the_crates_use_only_what_the_map_allows() {
 }
 
 #[test]
-fn only_some_crates_wait_on_the_network_and_only_the_binary_is_vague_about_errors() {
+fn crates_use_only_their_allowed_external_dependencies() {
     for name in allowed_edges().keys() {
         let uses = dependencies(&format!("crates/{name}/Cargo.toml"));
         if !ASYNC.contains(&name.as_str()) {
@@ -133,7 +133,7 @@ fn only_some_crates_wait_on_the_network_and_only_the_binary_is_vague_about_error
 }
 
 #[test]
-fn every_library_forbids_unsafe_code_or_says_where_it_is() {
+fn only_codes_and_index_may_use_unsafe_code() {
     for name in allowed_edges().keys() {
         let lib = text(format!("crates/{name}/src/lib.rs"));
         let may = name == "codes" || name == "index";
@@ -142,7 +142,7 @@ fn every_library_forbids_unsafe_code_or_says_where_it_is() {
 }
 
 #[test]
-fn every_link_of_the_documents_leads_somewhere() {
+fn every_link_in_the_documents_has_a_target() {
     let mut dead = Vec::new();
     let front = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(|name| root().join(name));
     let is_page = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "md");

@@ -189,7 +189,7 @@ fn check_words(sandbox: &Sandbox, url: &dyn Fn(&str) -> String) {
 }
 
 #[test]
-fn needs_shared_all_traps_of_docweb_in_one_crawl() {
+fn needs_shared_one_crawl_survives_all_docweb_traps() {
     let sandbox = Sandbox::new();
     let traps = Traps::start(&sandbox);
     fs::create_dir(sandbox.path("web")).expect("a folder");

@@ -52,7 +52,7 @@ fn up_to(sandbox: &Sandbox, pages: &str) {
 
 /// The log of a remaining page may lack a link that the lost page had before.
 #[test]
-fn a_page_is_found_again_though_the_one_that_led_there_first_is_lost_with_it() {
+fn a_page_lost_with_its_linking_page_is_refetched() {
     for tear in [0, 40] {
         let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &page(&["/q"]))]);
         server.set("/q", &page(&["/p"]));
@@ -80,7 +80,7 @@ fn a_page_is_found_again_though_the_one_that_led_there_first_is_lost_with_it() {
 }
 
 #[test]
-fn what_one_file_lost_and_another_healed_is_found_when_that_one_loses_it() {
+fn pages_lost_again_after_a_repair_are_refetched() {
     let server = Pages::serve(&[("/", &page(&["/p", "/x"])), ("/p", &page(&["/q"]))]);
     server.set("/q", HTML);
     server.set("/x", HTML);
@@ -99,7 +99,7 @@ fn what_one_file_lost_and_another_healed_is_found_when_that_one_loses_it() {
 
 /// Two files at once: that of the page with the first link, and that of the page itself.
 #[test]
-fn two_files_that_become_shorter_at_once_are_healed() {
+fn two_files_truncated_at_once_are_repaired() {
     let server = Pages::serve(&[("/", &page(&["/a", "/p"])), ("/a", &page(&["/q"]))]);
     server.set("/p", &page(&["/q"]));
     server.set("/q", HTML);
@@ -120,7 +120,7 @@ fn two_files_that_become_shorter_at_once_are_healed() {
 
 /// If a power cut takes more than the last record, only the visit log knows the losses.
 #[test]
-fn what_only_the_log_of_visits_knows_is_lost_as_well() {
+fn losses_known_only_to_the_visit_log_are_reported() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
     let sandbox = crawled_twice(&server);
     empty(&sandbox, 2);
@@ -134,7 +134,7 @@ fn what_only_the_log_of_visits_knows_is_lost_as_well() {
 }
 
 #[test]
-fn a_file_that_has_become_shorter_is_told_by_all() {
+fn all_commands_report_a_truncated_file() {
     let server = Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", HTML), ("/b", HTML)]);
     let sandbox = crawled_twice(&server);
     empty(&sandbox, 2);
@@ -162,7 +162,7 @@ fn a_file_that_has_become_shorter_is_told_by_all() {
 
 /// With the visit log, and with the CDXJ file alone.
 #[test]
-fn an_older_capture_is_told_from_the_newer_one_that_a_file_has_lost() {
+fn older_captures_are_distinguished_from_lost_newer_ones() {
     for is_logged in [true, false] {
         let server = Pages::serve(&[("/", &format!("{HTML}old"))]);
         let sandbox = crawled(&server);
@@ -189,7 +189,7 @@ fn an_older_capture_is_told_from_the_newer_one_that_a_file_has_lost() {
 
 /// The file never had a whole record.
 #[test]
-fn a_file_with_a_torn_first_record_alone_is_not_missed() {
+fn a_file_without_whole_records_is_not_missed() {
     let server = Pages::serve(&[("/", HTML)]);
     let sandbox = crawled(&server);
     let mut bytes = fs::read(sandbox.path(&file(1))).expect("it is there");
@@ -204,7 +204,7 @@ fn a_file_with_a_torn_first_record_alone_is_not_missed() {
 
 /// A killed crawl rebuilt the logs without a report; the next crawl reports the loss.
 #[test]
-fn a_loss_that_a_killed_crawl_has_found_is_told_by_the_next() {
+fn the_next_crawl_reports_losses_a_killed_crawl_found() {
     for is_shorter in [false, true] {
         let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
         let sandbox = crawled_twice(&server);
@@ -241,7 +241,7 @@ fn a_loss_that_a_killed_crawl_has_found_is_told_by_the_next() {
 
 /// A restored page is not the capture that a later visit found unchanged, even if equal. A crawl fetches it again.
 #[test]
-fn a_page_that_is_missing_beside_one_that_was_put_back_is_told_by_status() {
+fn status_reports_a_missing_page_beside_a_restored_one() {
     for is_gone in [false, true] {
         let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
         let sandbox = crawled_twice(&server);
@@ -288,7 +288,7 @@ fn check_told_once(sandbox: &Sandbox, fate: &str, what: &str) {
 
 /// A crawl without visit logs reports the loss as well, like `status` and `doctor`.
 #[test]
-fn a_loss_that_only_the_cdxj_file_knows_of_is_told_by_the_next_crawl() {
+fn a_crawl_reports_losses_known_only_to_cdxj_files() {
     for (fate, how) in [
         ("is gone", "no list"),
         ("is gone", "a damaged list"),
@@ -321,7 +321,7 @@ fn falsify(sandbox: &Sandbox) {
 
 /// A wrong line in the CDXJ file of a missing or truncated file is detected by its checksum.
 #[test]
-fn a_cdxj_file_with_a_wrong_line_is_believed_in_nothing_and_forgotten() {
+fn a_cdxj_file_with_a_wrong_line_is_discarded() {
     for damage in ["gone", "shorter", "shorter, and looked up"] {
         for hidden in ["nothing", "no logs"] {
             let what = format!("{damage}, {hidden}");
@@ -357,7 +357,7 @@ fn a_cdxj_file_with_a_wrong_line_is_believed_in_nothing_and_forgotten() {
 
 /// The file had only a robots.txt.
 #[test]
-fn a_file_without_a_page_is_no_loss() {
+fn a_missing_file_without_pages_is_not_a_loss() {
     let server = Pages::serve(&[("/robots.txt", "503 Busy\n\n")]);
     let sandbox = Sandbox::with_settings(SETTINGS);
     sandbox.run(&["crawl", "--dir", "web", "-q", &server.url("/")]);
@@ -380,7 +380,7 @@ fn overwrite(sandbox: &Sandbox, number: u32, from: u64, is_dated: bool) {
 
 /// Zeros at the end are cut off at once, so they are reported once and not as damage.
 #[test]
-fn a_last_record_of_zeros_is_told_once() {
+fn a_last_record_of_zeros_is_reported_once() {
     // The last record, and also the end of the one before it.
     for (before, is_dated) in [(0, true), (0, false), (40, true)] {
         let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", &page(&[]))]);
@@ -406,7 +406,7 @@ fn a_last_record_of_zeros_is_told_once() {
 /// Truncation of the file and the note about it are two steps, and a kill may come in between; `index` does only
 /// the first. The traces of the loss must survive that, even with a damaged CDXJ file and no visit log.
 #[test]
-fn a_loss_beside_a_damaged_cdxj_file_is_told_though_the_file_was_cut_before() {
+fn an_earlier_truncation_with_damaged_cdxj_file_is_reported() {
     for is_cut_before in [false, true] {
         let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
         let sandbox = crawled_twice(&server);

@@ -35,7 +35,7 @@ fn the_sample_web_is_served_within_a_minute() {
 }
 
 #[test]
-fn a_port_in_use_is_said_before_any_work() {
+fn a_port_in_use_is_reported_before_any_work() {
     let sandbox = Sandbox::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("an address").to_string();
@@ -66,7 +66,7 @@ fn an_imported_collection_is_served_without_a_crawl() {
 }
 
 #[test]
-fn a_folder_with_other_things_is_left_alone() {
+fn a_folder_with_other_files_is_not_changed() {
     let sandbox = Sandbox::new();
     std::fs::create_dir(sandbox.path("mine")).expect("a folder");
     std::fs::write(sandbox.path("mine/letter.txt"), "dear").expect("a file");

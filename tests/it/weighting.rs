@@ -28,7 +28,7 @@ fn search(sandbox: &Sandbox, query: &str, flags: &[&str]) -> (Vec<String>, Strin
 }
 
 #[test]
-fn words_near_each_other_count_where_the_configuration_says_so() {
+fn proximity_counts_only_if_configured() {
     let sandbox = Sandbox::of_documents(DOCUMENTS);
     let (names, told) = search(&sandbox, "city hall", &[]);
     assert!(names[..2] == ["far", "near"] && !told.contains("near each other"), "{names:?} {told}");
@@ -43,7 +43,7 @@ fn words_near_each_other_count_where_the_configuration_says_so() {
 }
 
 #[test]
-fn the_model_is_chosen() {
+fn the_model_can_be_configured() {
     let sandbox = Sandbox::of_documents(DOCUMENTS);
     let (_, told) = search(&sandbox, "hall", &["--set", "search.model=tf-idf"]);
     assert!(told.contains("of max f 1 in body (weight 1); idf = log2(N 3 / n 2)"), "{told}");

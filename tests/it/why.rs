@@ -40,7 +40,7 @@ fn hows(why: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn every_fate_of_a_url_is_told_with_the_page_table() {
+fn every_url_fate_is_reported_with_the_page_table() {
     let (sandbox, server) = built_web();
     let (sandbox, server) = (&sandbox, &server);
     let truth = truth(server);
@@ -80,7 +80,7 @@ fn every_fate_of_a_url_is_told_with_the_page_table() {
 }
 
 #[test]
-fn where_a_redirect_and_a_sitemap_lead_is_known() {
+fn redirect_and_sitemap_targets_are_known() {
     let (sandbox, server) = (Sandbox::new(), small_web());
     crawl(&sandbox, &server, &[]);
     let from = special(&server, Kind::Redirect, "");
@@ -97,7 +97,7 @@ fn where_a_redirect_and_a_sitemap_lead_is_known() {
 }
 
 #[test]
-fn what_a_limit_dropped_is_told_with_the_limit() {
+fn urls_dropped_by_a_limit_are_reported_with_it() {
     for (setting, expected) in [
         (
             "crawl.pages_per_host_max=1",
@@ -133,7 +133,7 @@ fn crawl_pages(pages: &[(&str, &str)], setting: &str) -> (Sandbox, impl Fn(&str)
 }
 
 #[test]
-fn what_is_named_as_a_sitemap_is_told() {
+fn urls_named_as_sitemaps_are_reported() {
     let (sandbox, at) = crawl_pages(
         &[
             ("/robots.txt", "Sitemap: /moved\nSitemap: /page\n"),
@@ -160,7 +160,7 @@ fn what_is_named_as_a_sitemap_is_told() {
 
 /// A crawl counts equal links once; the index counts each, for its words.
 #[test]
-fn links_beyond_the_limit_are_told_of_crawl_and_index_apart() {
+fn excess_links_are_reported_separately_for_crawl_and_index() {
     let (sandbox, at) = crawl_pages(
         &[
             (
@@ -183,7 +183,7 @@ fn links_beyond_the_limit_are_told_of_crawl_and_index_apart() {
 }
 
 #[test]
-fn a_document_that_was_imported_is_told_as_such() {
+fn an_imported_document_is_reported_as_imported() {
     let sandbox = Sandbox::new();
     let line = r#"{"id":"7","url":"http://a.example/7","title":"Seven","text":"Seven sieves."}"#;
     std::fs::write(sandbox.path("documents.jsonl"), line).expect("a file");
@@ -196,7 +196,7 @@ fn a_document_that_was_imported_is_told_as_such() {
 }
 
 #[test]
-fn what_a_filter_kept_out_of_the_archive_is_told_and_leads_on() {
+fn pages_excluded_by_store_filter_are_reported_and_followed() {
     let (sandbox, server) = (Sandbox::new(), small_web());
     let setting = ["--set", "crawl.store_filter=path != \"/\""];
     crawl(&sandbox, &server, &setting);
@@ -232,7 +232,7 @@ fn a_running_crawl_serves_its_metrics() {
 
 /// `why` compares URLs with robots.txt like a crawl, and ignores the case of escapes.
 #[test]
-fn escapes_are_read_as_the_crawl_reads_them() {
+fn escapes_are_compared_like_in_a_crawl() {
     let (sandbox, at) = crawl_pages(
         &[
             ("/robots.txt", "User-agent: *\nDisallow: /café/\nDisallow: /a b\n"),

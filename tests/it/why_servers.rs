@@ -163,7 +163,7 @@ pub(crate) fn check(sandbox: &Sandbox, url: &str, verdict: &str) -> Value {
 }
 
 #[test]
-fn http_and_https_are_two() {
+fn http_and_https_urls_are_distinct() {
     let (sandbox, server) = (Sandbox::new(), Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]));
     crawl(&sandbox, "", &[&server.url("/")]);
     check(&sandbox, &server.url("/a"), "fetched");
@@ -173,7 +173,7 @@ fn http_and_https_are_two() {
 }
 
 #[test]
-fn an_answer_of_304_that_nobody_asked_for_is_no_page() {
+fn an_unrequested_304_is_not_a_page() {
     let pages = [("/", page(&["/odd"])), ("/odd", "304 Not Modified\n\n".to_owned())];
     let pages = pages.each_ref().map(|(path, answer)| (*path, answer.as_str()));
     let (sandbox, server) = (Sandbox::new(), Pages::serve(&pages));
@@ -184,7 +184,7 @@ fn an_answer_of_304_that_nobody_asked_for_is_no_page() {
 
 /// A failed visit hides no page: crawl, index and `why` agree, also after several recrawls.
 #[test]
-fn a_page_stands_where_a_recrawl_asked_for_it_in_vain() {
+fn a_failed_recrawl_keeps_the_page() {
     let zebra = |name: &str| format!("{HTML}<title>t</title><p>zebra{name}");
     let server = Pages::serve(&[
         ("/", &page(&["/odd", "/broken", "/good"])),
@@ -219,7 +219,7 @@ fn a_page_stands_where_a_recrawl_asked_for_it_in_vain() {
 }
 
 #[test]
-fn what_changed_is_told() {
+fn changed_answers_are_reported() {
     let server = Pages::serve(&[("/", &page(&["/a", "/b"])), ("/a", HTML), ("/b", HTML)]);
     let sandbox = crawled(&server);
     server.set("/a", "301 Moved\nLocation: /c\n\n");
@@ -236,7 +236,7 @@ fn what_changed_is_told() {
 /// In an unfinished recrawl, the limits of a host count pages that it has fetched and pages that are not due, but
 /// no page that it has yet to fetch.
 #[test]
-fn in_a_recrawl_the_share_of_a_host_is_counted_as_the_crawl_counts_it() {
+fn host_limits_count_recrawled_pages_like_the_crawl() {
     let files = |sandbox: &Sandbox| -> Vec<String> {
         let entries = std::fs::read_dir(sandbox.path("web/archive")).expect("a folder");
         let names = entries.map(|entry| entry.expect("listed").file_name());
@@ -273,7 +273,7 @@ fn in_a_recrawl_the_share_of_a_host_is_counted_as_the_crawl_counts_it() {
 
 /// A robots.txt may contain control characters for a terminal.
 #[test]
-fn no_server_writes_to_the_terminal() {
+fn server_text_sends_no_control_characters_to_terminals() {
     let robots = "200 OK\n\nUser-agent: *\nDisallow: /x # \x1b[2J\u{202E}\n";
     let server = Pages::serve(&[("/robots.txt", robots), ("/", &page(&["/x"]))]);
     let sandbox = crawled(&server);
@@ -284,7 +284,7 @@ fn no_server_writes_to_the_terminal() {
 
 /// `why` and the next crawl agree on a host that is set aside.
 #[test]
-fn a_host_that_asks_to_wait_is_not_asked_before_and_one_that_is_refused_never() {
+fn waiting_and_refused_hosts_are_not_contacted() {
     let busy = "503 Busy\nRetry-After: 4000\n\n";
     let links = page(&["http://127.0.0.2:9/x", "/busy", "/next"]);
     let server = Pages::serve(&[("/", &links), ("/busy", busy), ("/next", HTML)]);
@@ -300,7 +300,7 @@ fn a_host_that_asks_to_wait_is_not_asked_before_and_one_that_is_refused_never() 
 }
 
 #[test]
-fn what_is_given_up_or_cannot_be_read_is_told() {
+fn abandoned_and_unreadable_answers_are_reported() {
     let pdf = "200 OK\nContent-Type: application/pdf\n\n%PDF-1.4";
     let pages = [
         ("/", page(&["/broken", "/large", "/doc", "/damaged", "/half"])),
@@ -337,7 +337,7 @@ fn what_is_given_up_or_cannot_be_read_is_told() {
 }
 
 #[test]
-fn what_no_way_leads_to_is_told_with_the_key_that_closes_it() {
+fn unfollowed_urls_are_reported_with_the_responsible_key() {
     let home = format!("{HTML}<title>t</title><a href=/a>archive</a><a href=/b>other</a>");
     let server = Pages::serve(&[("/", &home), ("/a", HTML), ("/b", &page(&["/c"])), ("/c", HTML)]);
     let by_filter = "not followed: `parse_filter` or `link_filter`";
@@ -358,7 +358,7 @@ fn what_no_way_leads_to_is_told_with_the_key_that_closes_it() {
 
 /// The page table has the nofollow link, but not the sitemap with the same URL.
 #[test]
-fn a_sitemap_leads_to_what_links_do_not() {
+fn a_sitemap_leads_to_urls_that_links_do_not() {
     let sitemap = "200 OK\nContent-Type: text/xml\n\n<urlset><url><loc>ROOT/a</loc></url></urlset>";
     let home = format!("{HTML}<title>t</title><a rel=nofollow href=/a>x</a>");
     let server = Pages::serve(&[
@@ -375,7 +375,7 @@ fn a_sitemap_leads_to_what_links_do_not() {
 }
 
 #[test]
-fn the_host_of_another_agent_is_left_to_it() {
+fn hosts_of_another_agent_are_left_to_it() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
     for agent in 0..2 {
         let settings = format!("agents = 2\nagent = {agent}\n");
@@ -397,7 +397,7 @@ fn the_host_of_another_agent_is_left_to_it() {
 
 /// A URL beyond `redirects_max` is not left to the agent of its host, and is counted once.
 #[test]
-fn what_is_too_far_is_left_to_no_other_agent() {
+fn urls_beyond_redirects_max_go_to_no_agent() {
     const TARGETS: usize = 8;
     let server = Pages::serve(&[]);
     let sources: Vec<String> = (0..TARGETS).map(|number| format!("/{number}")).collect();
@@ -430,7 +430,7 @@ fn what_is_too_far_is_left_to_no_other_agent() {
 
 /// Useless lines of an inbox are counted and reported.
 #[test]
-fn a_line_of_an_inbox_that_is_too_far_or_none_is_told() {
+fn useless_inbox_lines_are_counted_and_reported() {
     let (sandbox, server) =
         (Sandbox::new(), Pages::serve(&[("/", HTML), ("/5", HTML), ("/6", HTML)]));
     crawl(&sandbox, "", &[&server.url("/")]);
@@ -447,7 +447,7 @@ fn a_line_of_an_inbox_that_is_too_far_or_none_is_told() {
 
 /// A URL from another agent is only in an inbox until it is fetched.
 #[test]
-fn what_another_agent_found_is_told() {
+fn urls_found_by_another_agent_are_reported() {
     let server = Pages::serve(&[("/", HTML), ("/a", HTML)]);
     let sandbox = crawled(&server);
     check(&sandbox, &server.url("/a"), "never seen");
@@ -461,7 +461,7 @@ fn what_another_agent_found_is_told() {
 
 /// The only link that is followed may be the last of many.
 #[test]
-fn a_link_that_is_followed_is_found_behind_many_that_are_not() {
+fn a_followed_link_is_found_after_many_nofollow_links() {
     let mut pages: Vec<(String, String)> = Vec::new();
     for number in 0..22 {
         let rel = if number < 21 { "rel=nofollow" } else { "" };
@@ -484,7 +484,7 @@ fn a_link_that_is_followed_is_found_behind_many_that_are_not() {
 
 /// `why` normalises the URL as a crawl does, before and after `index`, and names the rule.
 #[test]
-fn a_url_that_the_crawl_spells_otherwise_is_told_with_the_rule() {
+fn a_normalised_url_is_reported_with_the_rule() {
     let home = page(&["/a;jsessionid=1", "/b?sid=2&utm_source=x", "/c?sid=3"]);
     let robots = "200 OK\n\nUser-agent: *\nDisallow: /c\n";
     let server = Pages::serve(&[("/robots.txt", robots), ("/", &home), ("/a", HTML), ("/b", HTML)]);
@@ -516,7 +516,7 @@ fn a_url_that_the_crawl_spells_otherwise_is_told_with_the_rule() {
 
 /// `status`, `why` and a second writer name the running command.
 #[test]
-fn a_crawl_that_is_running_is_told() {
+fn a_running_crawl_is_reported() {
     let server = Pages::serve(&[("/", &page(&["/a"])), ("/a", HTML)]);
     let sandbox = crawled(&server);
     let look = |command: &[&str]| sandbox.json(&[command, &["--dir", "web"]].concat());
@@ -543,7 +543,7 @@ fn a_crawl_that_is_running_is_told() {
 
 /// `archive get` explains why it prints nothing, and accepts a URL without a scheme.
 #[test]
-fn what_the_archive_cannot_print_is_told() {
+fn archive_get_reports_why_it_prints_nothing() {
     let server = Pages::serve(&[
         ("/", &page(&["/kept-out", "/broken", "/endless"])),
         ("/kept-out", HTML),
@@ -572,7 +572,7 @@ fn what_the_archive_cannot_print_is_told() {
 /// `why` agrees with the server's log about every requested URL, and gives a reason for every URL that the crawl
 /// left out.
 #[test]
-fn every_url_of_a_crawl_is_told_as_the_server_saw_it() {
+fn why_agrees_with_the_server_log_for_every_url() {
     let (sandbox, server) = init_web();
     sandbox.done(&["crawl", "--dir", "web", "-q", &server.web().seeds()[0]]);
     sandbox.done(&["index", "--dir", "web", "-q"]);
@@ -628,7 +628,7 @@ fn every_url_of_a_crawl_is_told_as_the_server_saw_it() {
 
 /// A retry does not count as asked until it is answered.
 #[test]
-fn a_recrawl_in_vain_says_what_it_asked_for() {
+fn a_failed_recrawl_counts_only_answered_requests() {
     let pages: Vec<String> = (0..4).map(|number| format!("/{number}")).collect();
     let links: Vec<&str> = pages.iter().map(String::as_str).collect();
     let server = Pages::serve(&[("/", &page(&links))]);

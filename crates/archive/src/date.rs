@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn golden() {
+    fn dates_match_golden_values() {
         let table = [
             ("1970-01-01T00:00:00Z", 0),
             ("2017-03-06T04:03:53Z", 1_488_773_033),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn every_second_can_be_written() {
+    fn every_second_is_formatted() {
         for date_s in [i64::MIN, -1, 0, 253_402_300_799, i64::MAX] {
             assert_eq!(date_text(date_s).len(), 20, "{date_s}");
             let (read_s, _) = parse(&date_text(date_s)).expect("a date");

@@ -75,7 +75,7 @@ mod tests {
 
     /// FIPS 180-4's "abc", and the empty string.
     #[test]
-    fn golden() {
+    fn digests_match_golden_values() {
         assert_eq!(sha1(b""), "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");
         let abc = "a9993e364706816aba3e25717850c26c9cd0d89d";
         assert_eq!(mismatch(&format!("sha1:{abc}"), b"abc"), None);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn two_at_once_are_as_one_after_another() {
+    fn sha1_twice_matches_two_separate_digests() {
         let bytes: Vec<u8> = (0..1000_u32).map(|n| n.to_le_bytes()[0]).collect();
         for length in [0, 1, 63, 64, 65, 127, 128, 640, 1000] {
             for offset in [0, 1, 63, 64, 65, 130, 640, 1000].into_iter().filter(|&o| o <= length) {

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_want_of_descriptors_is_waited_out() {
+    fn only_exhausted_descriptors_are_retried() {
         for (code, times) in [(24, 3), (23, 3), (28, 1), (2, 1)] {
             let asked = Cell::new(0);
             let result = patiently(|| {

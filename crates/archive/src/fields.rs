@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn tolerates_what_is_met_in_the_wild() {
+    fn malformed_fields_are_tolerated() {
         check(b"A: 1\r\nb:2\r\n\r\n", &[("A", "1"), ("b", "2")]);
         check(b"A: 1\nB : 2\n", &[("A", "1"), ("B", "2")]);
         check(b"A: \r\n one\r\n\ttwo\r\n", &[("A", "one two")]);

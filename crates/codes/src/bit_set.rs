@@ -169,7 +169,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bits_are_those_of_each_number(
+        fn bit_operations_match_each_number(
             gaps in prop_oneof![vec(1..3_u32, 0..140), vec(1..9_u32, 0..140), vec(1..90_u32, 0..140)],
             (first, start) in (0..200_u32, 0..200_u32),
             high in any::<bool>(),

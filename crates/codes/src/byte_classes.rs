@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_at_every_place_is_what_it_is() {
+    fn every_byte_is_classified_at_every_position() {
         let is_one = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         for byte in 0..=u8::MAX {
             for filling in [0, b'_', b'~', 0x7f, b'/', b'@', b' ', 0x80, 0xc1, 0xc2, 0xff] {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn any_bytes_are_the_same_to_both() {
+    fn both_classifiers_agree_on_any_bytes() {
         let mut state = 1_u32;
         for _ in 0..20_000 {
             let block: [u8; BLOCK] = std::array::from_fn(|_| {

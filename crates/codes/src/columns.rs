@@ -276,7 +276,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sums_are_those_of_each_row(
+        fn column_sums_match_each_row(
             rows in 0..150_usize,
             bytes in vec(prop_oneof![0..3_u8, any::<u8>()], 600),
             weights in vec(prop_oneof![0..300_u16, any::<u16>()], 1..4),

@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn frequent_strings_become_short() {
+    fn frequent_strings_are_compressed() {
         let (table, mut out) = (table(), Vec::new());
         Encoder::new(&table).write(b"tation", &mut out);
         assert!(out.len() <= 2, "{out:?}");
@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn symbols_of_zeros_do_not_match_behind_the_end() {
+    fn zero_symbols_do_not_match_past_the_end() {
         let table = SymbolTable::train(&[&[0, 0, 0, 0], &[0, 0, 0, 0], &[1, 0, 0]]);
         let encoder = Encoder::new(&table);
         for length in 0..6 {
@@ -485,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_that_stand_for_nothing_are_told_from_those_that_stand_for_something_else() {
+    fn invalid_codes_are_distinguished_from_mismatching_codes() {
         let (table, padded) = (table(), [0; Needle::PADDING]);
         let needle = Needle::new(&padded, 0).expect("it is padded");
         let unknown = u8::try_from(table.count).expect("few symbols");
@@ -505,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn a_string_has_as_many_bytes_of_another_as_are_the_same() {
+    fn a_needle_matches_only_equal_bytes() {
         let padded = [&b"beforeabcdefghijklmnopqrst"[..], &[0; Needle::PADDING]].concat();
         let needle = Needle::new(&padded, 26).expect("it is padded");
         for (other, count) in (0..=20).flat_map(|other| (0..=20).map(move |count| (other, count))) {
@@ -521,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_bytes_are_read_from_anywhere() {
+    fn eight_bytes_are_read_at_any_offset() {
         let padded = [&b"abcdefghijklmnopqrst"[..], &[0; Needle::PADDING]].concat();
         let needle = Needle::new(&padded, 20).expect("it is padded");
         for from in 0..20 {
@@ -537,7 +537,7 @@ mod tests {
     proptest! {
         /// Compares with a scan of all symbols.
         #[test]
-        fn the_longest_symbol_is_the_longest(
+        fn the_encoder_finds_the_longest_symbol(
             sample in vec("[a-c\\x00]{0,12}", 0..40), text in "[a-c\\x00]{1,12}",
         ) {
             let table = SymbolTable::train(&sample.iter().map(String::as_bytes).collect::<Vec<_>>());
@@ -553,7 +553,7 @@ mod tests {
         }
 
         #[test]
-        fn strings_come_back_and_compare_as_they_are(
+        fn strings_round_trip_and_compare_correctly(
             sample in vec("[a-c0-2]{0,12}", 0..40), texts in vec(vec(any::<u8>(), 0..20), 1..6),
             near in "[a-c0-2]{0,12}",
         ) {
@@ -594,7 +594,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_survived(bytes in vec(any::<u8>(), 0..300), text in vec(any::<u8>(), 0..30)) {
+        fn any_bytes_decode_without_panic(bytes in vec(any::<u8>(), 0..300), text in vec(any::<u8>(), 0..30)) {
             let mut rest = &bytes[..];
             let table = SymbolTable::load(&mut rest).unwrap_or_else(table);
             let _ = table.read(rest, &mut Vec::new());

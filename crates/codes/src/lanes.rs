@@ -339,7 +339,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn masks_say_what_each_number_says(
+        fn masks_match_a_test_of_each_number(
             scores in vec(prop_oneof![-9.0..9.0_f32, Just(f32::NAN), Just(f32::INFINITY)], 128),
             numbers in vec(prop_oneof![0..9_u32, any::<u32>()], 128),
             least in 0..128_usize,
@@ -364,7 +364,7 @@ mod tests {
         }
 
         #[test]
-        fn lanes_of_a_mask_are_updated(numbers in vec(0..99_u32, 128), mask in mask()) {
+        fn only_lanes_in_the_mask_are_updated(numbers in vec(0..99_u32, 128), mask in mask()) {
             let mut scores: [f32; LANES] = std::array::from_fn(|at| f32::from(u8::try_from(at).expect("few")));
             let numbers = lanes(&numbers, 0);
             #[expect(clippy::cast_precision_loss, reason = "small")]
@@ -384,7 +384,7 @@ mod tests {
         }
 
         #[test]
-        fn bytes_of_a_column_are_looked_up(
+        fn column_bytes_are_looked_up(
             column in vec(0..3_u8, 0..200),
             numbers in vec(0..250_u32, 128),
             asked in mask(),
@@ -400,7 +400,7 @@ mod tests {
         }
 
         #[test]
-        fn ones_are_visited_in_their_order(mask in any::<u128>(), count in 0..=LANES) {
+        fn set_bits_are_visited_in_order(mask in any::<u128>(), count in 0..=LANES) {
             let (mut seen, mut before) = (0, None);
             each(mask, |lane| {
                 assert!(before < Some(lane));
@@ -412,7 +412,7 @@ mod tests {
         }
 
         #[test]
-        fn numbers_are_found_where_they_stand(
+        fn numbers_are_found_at_their_positions(
             (block, numbers) in (vec(1..4_u32, 0..=LANES), vec(1..4_u32, 0..=LANES)),
             asked in mask(),
             high in any::<bool>(),

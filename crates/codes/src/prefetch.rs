@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_place_may_be_named_and_nothing_changes() {
+    fn prefetching_any_position_changes_nothing() {
         let bytes: Vec<u8> = (0..200).collect();
         for at in [0, 1, 63, 64, 199, 200, 201, usize::MAX] {
             prefetch(&bytes, at);

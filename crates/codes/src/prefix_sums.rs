@@ -118,7 +118,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn gaps_add_up(
+        fn gaps_are_summed(
             first in any::<u32>(),
             shifts in (0..32_u32, 0..32_u32),
             gaps in vec(any::<u32>(), 0..130),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_greatest_numbers_are_not_passed() {
+    fn sums_that_overflow_are_refused() {
         assert_eq!(add_up(0, &mut []), Some(0));
         assert_eq!(add_up(7, &mut []), Some(7));
         let mut gaps = [u32::MAX - 1];

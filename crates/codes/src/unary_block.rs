@@ -296,7 +296,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_come_back_and_bits_are_the_set(numbers in vec(0..40_u32, 0..140), first in 0..99_u32) {
+        fn numbers_round_trip_and_bits_encode_the_set(numbers in vec(0..40_u32, 0..140), first in 0..99_u32) {
             let mut bits = Vec::new();
             write(&numbers, &mut bits);
             prop_assert_eq!(bits.len() as u64, bytes(&numbers));
@@ -339,7 +339,7 @@ mod tests {
         }
 
         #[test]
-        fn ones_are_counted_with_any_instructions(
+        fn every_instruction_set_counts_the_same_ones(
             bits in vec(any::<u8>(), 0..60),
             at in 0..500_u32,
             ahead in 0..64_u32,
@@ -363,7 +363,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_survived(bits in vec(any::<u8>(), 0..60), count in 0..200_usize, first in any::<u32>()) {
+        fn any_bytes_are_read_without_panic(bits in vec(any::<u8>(), 0..60), count in 0..200_usize, first in any::<u32>()) {
             let _ = read(&bits, &mut vec![0; count]);
             let _ = places(&bits, first, &mut vec![0; count]);
             let numbers = std::array::from_fn(|at| first.wrapping_mul(u32::try_from(at).unwrap_or(0)));

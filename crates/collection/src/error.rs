@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_message_about_a_damaged_file_has_the_command_that_builds_it_again() {
+    fn a_damaged_file_message_names_the_rebuild_command() {
         for (file, wanted) in [
             ("w/pages/directory", "run `crivello index` to build it again"),
             ("w/graph/links/a.graph", "run `crivello index` to build it again"),

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_browser_would_open() {
+    fn seeds_parse_as_in_a_browser() {
         check("example.org", "http://example.org/");
         check(" example.org/path?q#part", "http://example.org/path?q");
         check("example.org?q", "http://example.org/?q");
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_of_the_web() {
+    fn non_web_addresses_are_refused() {
         for path in ["/etc/passwd", "./seeds.txt", "../x", "~/x", ".", "\\\\server\\share"] {
             check_refused(path, "looks like a file");
         }
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_are_spelt_as_urls_spell_them() {
+    fn hosts_are_normalised_as_in_urls() {
         for (written, wanted) in [
             ("Good.Test", Some("good.test")),
             ("bücher.test", Some("xn--bcher-kva.test")),

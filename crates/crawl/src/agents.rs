@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_without_an_end_and_lines_without_measure_are_no_urls() {
+    fn unterminated_and_overlong_lines_are_ignored() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let long = "x".repeat(usize::try_from(LINE_BYTES_MAX).expect("small"));
         for (number, text) in [

@@ -336,7 +336,7 @@ mod tests {
     /// Links that are short in the page may be long URLs because of a long base; what a page leads to must fit
     /// into a record.
     #[test]
-    fn what_a_page_leads_to_is_bounded() {
+    fn the_bytes_of_found_links_are_bounded() {
         let record_bytes_max = archive::Limits::default().block_bytes_max;
         assert!((URLS_BYTES_MAX as u64) < record_bytes_max / 2);
         let answers = Answers { urls_bytes_max: 100, ..answers(&Config::default()) };
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_is_compared_only_where_it_counts() {
+    fn similarity_is_computed_only_if_weighted() {
         let weights = Weights { page_keywords: 1, ..Weights::default() };
         let keywords = vec!["sieve".to_owned()];
         let mut config = Config { order: Order::Priority, weights, keywords, ..Config::default() };
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_normalised_before_they_are_looked_up_and_redirects_may_insist() {
+    fn links_are_normalised_and_redirects_may_undo_it() {
         let answers = answers(&Config::default());
         let body =
             "<a href='/x?sid=1'>x</a><a href='/x?sid=2'>x</a><a href='/x?utm_source=3'>x</a>";

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_later_is_not_early() {
+    fn a_later_moment_is_rounded_up() {
         let later = |s, us, ms| {
             let Moment { s, us } = Moment { s, us }.later(ms);
             (s, us)
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_is_rounded_up_and_a_beginning_down() {
+    fn end_times_round_up_and_start_times_down() {
         let clock = SystemClock::new();
         for _ in 0..1_000 {
             let before = clock.start.elapsed();

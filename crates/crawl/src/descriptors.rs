@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connections_fit_into_what_is_left() {
+    fn connections_fit_the_remaining_descriptors() {
         for (left, fetchers, idle) in [
             (0, 1, 0),
             (1, 1, 0),

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_by_who_named_them() {
+    fn private_addresses_are_allowed_only_for_seeds() {
         use FailureKind::{Address, Contact};
         let (far, near, me) = ("http://shop.example/", "http://[::1]:8080/", "me@a.example");
         check(far, me, "http://other.example", "9.9.9.9", None);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn names_in_resolve_that_are_none_are_refused() {
+    fn invalid_names_in_resolve_are_refused() {
         let check = |names: &[&str]| {
             let addresses = (1..).map(|last| IpAddr::from([127, 0, 0, last]));
             let names = names.iter().map(|&name| name.to_owned());

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_page_counts_once_and_an_answer_forgives_all() {
+    fn a_page_counts_once_and_an_answer_resets_failures() {
         let mut health = Health::default();
         let mut pages = ["/a", "/b"].map(Waiting::new);
         for page in [0, 1, 1, 0] {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_run_tried_is_unclear_until_the_host_answers() {
+    fn an_earlier_failure_is_unclear_until_the_host_answers() {
         for (blame, is_unclear) in
             [(Blame::Own, false), (Blame::Unclear, true), (Blame::Bad, false)]
         {

@@ -511,7 +511,7 @@ mod tests {
 
     /// An imported archive may have such a response.
     #[test]
-    fn an_answer_of_304_that_is_no_revisit_is_a_failure() {
+    fn a_304_without_a_revisit_is_a_failure() {
         for (purpose, kind, status, is_failure) in [
             ("page", Kind::Response, 304, true),
             ("sitemap", Kind::Response, 304, true),
@@ -528,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_answer_of_anybody_was_for() {
+    fn an_imported_answer_has_the_right_purpose() {
         for (target, purpose, wanted) in [
             ("http://a/robots.txt", None, Purpose::Robots),
             ("http://a/b/robots.txt", None, Purpose::Page),

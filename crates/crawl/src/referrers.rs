@@ -268,7 +268,7 @@ mod tests {
 
     /// A link that a crawl would refuse counts as a mention.
     #[test]
-    fn what_a_crawl_refuses_is_linked_all_the_same() {
+    fn a_refused_link_counts_as_a_mention() {
         let page = record(
             "page",
             "text/html",
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_links_and_too_many_bytes_are_told_apart() {
+    fn too_many_links_and_bytes_are_reported_separately() {
         let config = Config { links_per_page_max: 3, ..Config::default() };
         let mut mentions = ReferenceFinder::new(&config).expect("it is sound");
         // Four URLs of sixteen bytes.

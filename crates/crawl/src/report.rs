@@ -338,7 +338,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_with_a_wrong_bit_or_a_cut_is_refused() {
+    fn a_damaged_or_truncated_report_is_refused() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let report = Report { pages: 7, finished_s: 5, ..Report::default() };
         write_report(dir.path(), &report).expect("room");

@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_way_to_an_address_stands_before_it() {
+    fn the_prefixes_of_a_seed_line_are_parsed() {
         let start = |url: &str, is_sitemap, hops, depth| {
             let url = url.to_owned();
             Start { url, is_sitemap, hops, depth }

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_ports_and_brackets() {
+    fn urls_split_into_host_port_and_path() {
         check("http://a.example/", "a.example", "a.example", 80, "/");
         check("https://a.example/b:9/", "a.example", "a.example", 443, "/b:9/");
         check(
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_site() {
+    fn invalid_sites_are_refused() {
         assert_eq!(Site::split("dns:a.example"), None);
         assert_eq!(Site::split("http://a.example"), None);
         for key in ["ftp://a", "http://", "http://:80", "http://a:65536", "http://a:b"] {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_need_no_name_server() {
+    fn literal_and_localhost_names_need_no_lookup() {
         for (name, wanted) in [
             ("127.0.0.9", &["127.0.0.9"][..]),
             ("::1", &["::1"]),
@@ -199,7 +199,7 @@ mod tests {
 
     /// The special-purpose registries of IANA (RFC 6890 and its successors).
     #[test]
-    fn public_addresses() {
+    fn public_and_special_addresses_are_distinguished() {
         let public = [
             "9.9.9.9",
             "100.63.0.1",

@@ -125,7 +125,7 @@ mod tests {
 
     /// The missing part may be the end of a URL.
     #[test]
-    fn a_gzipped_file_that_is_torn_or_damaged_is_cut() {
+    fn a_damaged_gzip_file_is_truncated() {
         let urls: Vec<String> =
             (0..2000_u64).map(|n| format!("http://a/{}\n", n * n * 7919)).collect();
         let urls = urls.concat();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_indexes() {
+    fn sitemaps_and_indexes_are_parsed() {
         check(
             b"\xEF\xBB\xBF<?xml version='1.0'?>\n<!-- <loc>http://no/</loc> -->\n<urlset xmlns='x'>\
               <url><loc>\n http://a/?x=1&amp;y=2&#38;z </loc><image:loc>http://a/i.png</image:loc></url>\
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_no_sitemap() {
+    fn a_page_is_not_a_sitemap() {
         for (text, wanted) in [
             ("<?xml version='1.0'?>\n<!-- <html> -->\n<urlset/>", true),
             ("\u{feff} <s:sitemapindex xmlns:s='x'>", true),
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_last_comes_first() {
+    fn recently_changed_urls_come_first() {
         check(
             b"<urlset><url><loc>http://a/1</loc></url>\
               <url><loc>http://a/2</loc><lastmod>2024-05</lastmod></url>\
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn feeds_are_lists_of_their_entries() {
+    fn feeds_list_their_entries() {
         check(
             b"<?xml version='1.0'?><rss version='2.0'><channel><title>t</title><link>http://a/</link>\
               <atom:link href='http://a/feed' rel='self'/><image><link>http://a/</link></image>\
@@ -255,7 +255,7 @@ mod tests {
 
     /// With and without a byte-order mark, with and without white space before the first address.
     #[test]
-    fn a_list_of_addresses_may_be_in_utf_16() {
+    fn a_url_list_may_be_in_utf_16() {
         for text in ["http://a/1\r\nhttps://b/\u{e9}\r\n", "\n http://a/1\nhttps://b/\u{e9}"] {
             for mark in ["", "\u{feff}"] {
                 let units = || mark.encode_utf16().chain(text.encode_utf16());
@@ -274,7 +274,7 @@ mod tests {
 
     /// RSS 2.0: a guid is an address unless it says otherwise; the link takes precedence.
     #[test]
-    fn an_item_without_a_link_has_the_address_of_its_guid() {
+    fn an_item_without_a_link_uses_its_guid() {
         check(
             b"<rss><channel><guid>http://a/channel</guid>\
               <item><guid>http://a/1</guid><pubDate>15 Nov 2026 10:00 GMT</pubDate></item>\
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn entities_that_a_document_declares_are_refused() {
+    fn declared_entities_are_refused() {
         let bomb: Vec<String> =
             (1..20).map(|n| format!("<!ENTITY e{n} '&e{};&e{};'>", n - 1, n - 1)).collect();
         let bomb = bomb.concat();
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_the_protocol_allows() {
+    fn sitemap_urls_and_bytes_are_limited() {
         const BYTES_MAX: usize = 50 << 20;
         let entry = |number: usize| format!("<url><loc>http://a/{number}</loc></url>");
         let all: String = (0..URLS_MAX + 5).map(entry).collect();
@@ -321,7 +321,7 @@ mod tests {
 
     /// Wherever a file is truncated, its URLs are a subset of those of the whole, and it is marked.
     #[test]
-    fn of_a_file_that_was_cut_whole_urls_count() {
+    fn only_whole_urls_of_a_truncated_file_count() {
         for whole in [
             "<urlset><url><loc>http://a/1</loc></url><url><loc>http://a/<![CDATA[23]]></loc></url></urlset>",
             "<rss><item><link>http://a/1</link></item><item><link>http://a/23</link></item></rss>",
@@ -355,7 +355,7 @@ mod tests {
     /// every place.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "what takes time is the parser, not a host")]
-    fn markup_without_an_end_is_quick() {
+    fn unclosed_markup_is_parsed_quickly() {
         let url = "&".repeat(4 << 20);
         let sitemap = Sitemap::parse(format!("<urlset><loc>{url}").as_bytes(), 8 << 20, false);
         assert!(sitemap.urls.is_empty() && sitemap.is_cut);
@@ -398,7 +398,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_a_sitemap(
+        fn any_bytes_parse_as_a_sitemap(
             bytes in prop::collection::vec(any::<u8>(), 0..300),
             start in prop::sample::select(vec![
                 &b""[..], b"\xff\xfe", b"\xfe\xff", b"h\0", b"\0<", b"\x1f\x8b\x08\0\0\0\0\0\0\xff",
@@ -414,7 +414,7 @@ mod tests {
 
         /// Whatever the markup, a truncated file has no URL that the whole does not have.
         #[test]
-        fn any_markup_is_a_sitemap(
+        fn any_markup_parses_as_a_sitemap(
             root in prop::sample::select(vec!["<urlset>", "<sitemapindex>", "<rss>", "<feed>", "<RDF>", ""]),
             parts in prop::collection::vec(
                 prop::sample::select(vec![

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_numbers_lead_back_to_their_field() {
+    fn field_names_and_numbers_round_trip() {
         for (number, field) in (0..).zip(Field::ALL) {
             assert_eq!(Field::from_name(field.name()), Some(field));
             assert_eq!(field.number(), number);

@@ -257,7 +257,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lengths_of_some_are_those_of_each(
+        fn batch_lengths_match_single_lengths(
             width in 0..5_usize,
             bytes in vec(any::<u8>(), 400),
             doc_count in 0..=100_u32,

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_of_a_topic_come_together() {
+    fn documents_of_a_topic_are_grouped() {
         let (forward, topic_of) = shuffled(8, 1024);
         let order = forward.bisect(1);
         let mut every = order.clone();
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_make_no_difference_and_few_documents_stay() {
+    fn bisection_ignores_thread_count_and_keeps_few_documents() {
         let (forward, _) = shuffled(5, 700);
         let order = forward.bisect(1);
         for threads in 2..6 {

@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_close_the_gaps() {
+    fn places_skip_deleted_documents() {
         let mut bits = Bits::of(Deleted::default(), 3000);
         let gone = |doc: u32| doc.is_multiple_of(7) || (700..1300).contains(&doc) || doc == 2999;
         (0..3000).filter(|&doc| gone(doc)).for_each(|doc| bits.set(DocId(doc)));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_that_are_written_are_names_of_tombstones() {
+    fn only_canonical_tombstone_names_are_recognised() {
         assert_eq!(generation_of("tombstones-12"), Some(12));
         for name in ["tombstones", "tombstones-", "tombstones-012", "tombstones-x", "docs"] {
             assert_eq!(generation_of(name), None, "{name}");

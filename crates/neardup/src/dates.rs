@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_less_than_a_date_stays() {
+    fn incomplete_dates_are_kept() {
         for text in [
             "",
             "2019",
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_nothing_but_names_are_names() {
+    fn only_date_names_are_recognised() {
         assert!(NAMES.iter().all(|name| is_name(name.as_bytes())));
         for word in ["", "a", "ma", "the", "mare", "octet", "mayor", "ag", "août2", "日曜日"] {
             assert!(!is_name(word.as_bytes()), "{word}");

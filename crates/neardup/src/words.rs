@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_are_told_from_counters_dates_and_prices() {
+    fn identifiers_are_distinguished_from_counters_dates_and_prices() {
         for (text, expected) in [
             ("BM1690 and fn7845", &["bm1690", "fn7845"][..]),
             ("AB-1690, AB 1691", &["1690"]),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_dates_and_punctuation_go() {
+    fn digits_dates_and_punctuation_are_removed() {
         check("", &[]);
         check(" \n\t…—!", &[]);
         check("Page 1 of 2, sheet B5, 3rd", &["page", "of", "sheet"]);
@@ -207,20 +207,20 @@ mod tests {
     }
 
     #[test]
-    fn case_goes_in_every_script() {
+    fn case_is_removed_in_every_script() {
         check("STRASSE straße", &["strasse", "strasse"]);
         check("ΟΔΟΣ οδος οδός", &["οδοσ", "οδοσ", "οδόσ"]);
         check("Ünï", &["ünï"]);
     }
 
     #[test]
-    fn unseen_characters_go() {
+    fn invisible_characters_are_removed() {
         check("co\u{ad}operate zero\u{200b}width \u{feff}bom", &["cooperate", "zerowidth", "bom"]);
         check("cafe\u{301}s", &["cafes"]);
     }
 
     #[test]
-    fn scripts_without_spaces_go_by_character() {
+    fn scripts_without_spaces_are_split_by_character() {
         check("東京2024年abc", &["東", "京", "年", "abc"]);
         check("カタ カナ", &["カ", "タ", "カ", "ナ"]);
         check("한국어 텍스트", &["한국어", "텍스트"]);
@@ -265,7 +265,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn eight_at_once_are_as_one_by_one(text in text()) {
+        fn reading_eight_bytes_at_once_gives_equal_words(text in text()) {
             let expected = by_character(&text);
             let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
             check(&text, &expected);

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn controls_become_spaces_and_bidi_controls_go() {
+    fn controls_become_spaces_and_bidi_controls_are_removed() {
         for (text, expected) in [
             ("plain, naïve, עברית, \u{200D}", "plain, naïve, עברית, \u{200D}"),
             ("a\u{1b}[2Jb\nc\u{9b}d\u{85}e\u{7f}", "a [2Jb c d e "),

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_follow_each_other_as_seconds_do() {
+    fn consecutive_days_match_their_seconds() {
         let mut day = Day::new(YEAR_FIRST, 1, 1).expect("the first");
         let mut second = 0;
         loop {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn days_that_do_not_exist_are_none() {
+    fn nonexistent_days_are_refused() {
         for (year, month, day) in
             [(2026, 2, 29), (2100, 2, 29), (2026, 13, 1), (2026, 0, 1), (2026, 4, 31), (1969, 1, 1)]
         {

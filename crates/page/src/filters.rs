@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_the_terms_of_its_hosts_and_its_ending() {
+    fn a_url_has_terms_of_its_hosts_and_extension() {
         for (url, expected) in [
             (
                 "https://www.example.org/a/b.PDF?x=.y",
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_spelling_of_links_and_days_does_not_change() {
+    fn the_terms_of_links_and_days_are_stable() {
         assert_eq!(Filter::of_link("http://example.org/"), "link::b73dc5b066f53581");
         let day = Day::of_second(1_773_532_800).expect("a day");
         assert_eq!(Filter::of_day(day), ["date::2026", "date::2026-03", "date::2026-03-15"]);

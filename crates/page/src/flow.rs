@@ -177,7 +177,7 @@ mod tests {
 
         /// With any limit, the text is a prefix of the whole text, and `is_cut` reports whether it is shorter.
         #[test]
-        fn what_is_cut_is_known(texts in prop::collection::vec(text(), 0..4), bytes_max in 0..90_usize) {
+        fn a_cut_text_is_reported_as_cut(texts in prop::collection::vec(text(), 0..4), bytes_max in 0..90_usize) {
             let read = |bytes_max: usize| {
                 let mut flow = Flow::new(bytes_max);
                 for text in &texts {

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_words_are_sorted_and_short() {
+    fn function_words_are_sorted_and_short() {
         for (language, small) in LANGUAGES {
             assert!(small.is_sorted_by(|a, b| a < b), "{language}");
             assert!(small.iter().all(|word| word.len() <= WORD_BYTES_MAX), "{language}");
@@ -211,7 +211,7 @@ mod tests {
     ];
 
     #[test]
-    fn texts_are_of_their_own_language_or_of_none() {
+    fn texts_are_never_assigned_a_wrong_language() {
         for (language, text) in TEXTS {
             let found = find(text);
             assert!(found.is_none_or(|found| found == language), "{language} as {found:?}");

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spelling_makes_no_other_content_type() {
+    fn content_types_are_read_whatever_their_spelling() {
         let read = |value| ContentType::read(Some(value));
         let html = read("text/html; charset=utf-8");
         assert_eq!((html.essence.as_str(), html.charset), ("text/html", Some("UTF-8")));

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_language_has_a_code_of_two_letters() {
+    fn every_language_has_a_two_letter_code() {
         for &lang in Lang::all() {
             assert_eq!(code(lang).len(), 2, "{lang}");
         }
@@ -143,7 +143,7 @@ mod tests {
 
     /// Small words never give a wrong language, and never replace a correct detection by a wrong one.
     #[test]
-    fn small_words_only_add_right_languages() {
+    fn function_words_never_cause_a_wrong_language() {
         for (known, text) in runs() {
             let (found, detected) = (identify("", &text), detect(&sample(&text)));
             let is_right = found == known;
@@ -154,7 +154,7 @@ mod tests {
 
     /// Long texts of these languages do not need detection.
     #[test]
-    fn small_words_decide_most_long_texts() {
+    fn function_words_identify_most_long_texts() {
         for language in ["de", "en", "es", "fr", "it", "pt"] {
             let long = runs().into_iter().filter(|(known, text)| {
                 *known == language && text.split_whitespace().count() >= 80

@@ -378,7 +378,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 5000, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn a_resolved_reference_is_a_normalised_one(
+        fn resolved_references_are_normalised(
             raw in reference(), base in base(), any in any::<String>(), bytes_max in 20..80_usize,
         ) {
             let base = Url::parse(base).expect("a URL");
@@ -403,7 +403,7 @@ mod tests {
 
     /// Plain references take the fast path.
     #[test]
-    fn plain_references() {
+    fn plain_references_take_the_fast_path() {
         let base = Url::parse("http://127.0.0.1:8000/a/b/c.html").expect("a URL");
         let limits = Limits::default();
         let resolver = Resolver::new(&base, &limits);

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_statuses_say() {
+    fn status_codes_have_the_expected_class() {
         check(&[200], StatusClass::Page);
         check(&[301, 302, 303, 307, 308], StatusClass::Moved);
         check(

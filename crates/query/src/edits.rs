@@ -103,7 +103,7 @@ mod tests {
 
     /// Compares with all words of a small alphabet.
     #[test]
-    fn one_away_is_all_words_at_distance_one() {
+    fn one_away_gives_all_words_at_distance_one() {
         let mut words = vec![String::new()];
         for from in [0, 1, 4, 13, 40] {
             let longer: Vec<String> = words[from..]
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn two_away_has_the_usual_slips() {
+    fn two_away_includes_common_misspellings() {
         for (typed, meant) in
             [("acomodate", "accommodate"), ("neccesary", "necessary"), ("tommorow", "tomorrow")]
         {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn every_alphabet_has_its_own_letters() {
+    fn edits_use_letters_of_the_alphabet_of_the_word() {
         for (typed, meant) in [("gardnen", "garden"), ("сдержат", "содержат"), ("σπτι", "σπιτι")]
         {
             assert!(one_away(typed).iter().any(|word| word == meant), "{typed}");

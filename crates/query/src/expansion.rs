@@ -335,7 +335,7 @@ mod tests {
 
     /// Compares every verdict on a sorted list of words with the distance, and checks that no match is skipped.
     #[test]
-    fn skipping_loses_nothing() {
+    fn skipping_misses_no_match() {
         let letters = ['a', 'b', 'é', '\u{10ffff}'];
         let mut words = vec![String::new()];
         for from in [0, 1, 5, 21, 85] {
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn the_successor_is_behind_all_that_begin_so() {
+    fn the_successor_follows_all_words_with_the_prefix() {
         for (text, expected) in [
             ("a", Some("b")),
             ("site::", Some("site:;")),

@@ -195,7 +195,7 @@ mod tests {
     use super::nearness;
 
     #[test]
-    fn nearness_is_that_of_all_pairs_of_places() {
+    fn nearness_equals_the_sum_over_all_position_pairs() {
         let naive = |one: &[u32], other: &[u32]| {
             let pairs = one.iter().flat_map(|&a| other.iter().map(move |&b| a.abs_diff(b)));
             let near = pairs.filter(|distance| (1..=5).contains(distance));

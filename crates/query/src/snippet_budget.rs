@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_take_long_is_cut_whole() {
+    fn cheap_text_is_segmented_completely() {
         for text in ["", "plain ".repeat(1 << 16).as_str(), "中国 を ".repeat(1 << 14).as_str()]
         {
             assert_eq!(parts_of(text, &["ไทย"]), [(0..text.len(), true)]);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_long_is_cut_up_to_a_bound() {
+    fn expensive_text_is_segmented_up_to_a_limit() {
         for word in ["ภาษา", "ພາສາ", "ဘာသာ", "ភាសា"] {
             for scrap in [word.to_owned(), format!("{word} "), format!("{word} plain ")] {
                 let text = scrap.repeat((1 << 20) / scrap.len());
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn other_words_and_those_sought_are_found_behind_it() {
+    fn query_words_after_the_limit_are_found() {
         let much = "ภาษา ".repeat(1 << 14);
         let text = format!("{much}ดื่มน้ำเย็น and water {much}");
         let at = |needle: &str| text.find(needle).expect("there");

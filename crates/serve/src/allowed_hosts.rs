@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_on_loopback_answers_for_this_machine() {
+    fn a_loopback_server_accepts_only_local_hosts() {
         let expected = [
             ("localhost", 200),
             ("LOCALHOST:7700", 200),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn names_must_be_configured_and_addresses_where_it_listens_on_one() {
+    fn only_configured_names_and_listening_addresses_are_accepted() {
         let configured = ["Search.example.org", "203.0.113.5"];
         let everywhere = [
             ("search.example.org", 200),
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_names_one_host() {
+    fn a_request_must_name_exactly_one_host() {
         let hosts = AllowedHosts::new("127.0.0.1:7700".parse().expect("an address"), &[]);
         let status = |uri, fields: &[&str], version| status(&hosts, uri, fields, version);
         assert_eq!(status("/", &[], Version::HTTP_11), 400);

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_idlest_connection_gives_way() {
+    fn the_longest_idle_connection_is_closed() {
         let places = Arc::new(ConnectionSlots::default());
         let seats: Vec<Slot> = (0..PLACES)
             .map(|i| ConnectionSlots::take(&places, address(i)).expect("a place"))
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_with_too_many_connections_gives_way_to_itself() {
+    fn a_crowded_address_loses_its_own_idlest_connection() {
         let places = Arc::new(ConnectionSlots::default());
         let other = ConnectionSlots::take(&places, address(1)).expect("a place");
         let seats: Vec<Slot> = (0..PER_ADDRESS)

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_is_stopped_when_nobody_waits_for_it() {
+    fn an_abandoned_task_is_stopped() {
         let pool = Pool::new(1, 1, 0);
         let runtime = Runtime::new().expect("a runtime");
         runtime.block_on(async {
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn more_tasks_than_the_queue_has_room_for_are_refused() {
+    fn tasks_beyond_the_queue_limit_are_refused() {
         let pool = Arc::new(Pool::new(1, 1, 0));
         let runtime = Runtime::new().expect("a runtime");
         let (go, wait) = channel::<()>();
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_the_pool_stops_all() {
+    fn stopping_the_pool_stops_all_tasks() {
         let pool = Arc::new(Pool::new(1, 1, 0));
         let runtime = Runtime::new().expect("a runtime");
         let running = Arc::clone(&pool);
@@ -211,7 +211,7 @@ mod tests {
 
     /// The only thread runs an endless task for a client that leaves.
     #[test]
-    fn a_client_that_hangs_up_ends_its_task() {
+    fn a_client_disconnect_stops_its_task() {
         let pool = Arc::new(Pool::new(1, 1, 0));
         let runtime = Runtime::new().expect("a runtime");
         let worker = Arc::clone(&pool);

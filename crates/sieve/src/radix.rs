@@ -64,7 +64,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
         #[test]
-        fn sorts_as_the_standard_library_does(
+        fn sorting_matches_the_standard_library(
             mut numbers in vec(any::<u64>(), 0..3_000),
             shift in 0..64_u32,
             copies in 1..4_usize,

@@ -50,7 +50,7 @@ mod tests {
     use crate::signature;
 
     #[test]
-    fn what_comes_twice_is_found_in_few_bytes() {
+    fn repeats_are_found_with_little_memory() {
         let keys = 300_000_u32;
         let mut repeats = Repeats::default();
         let mut note = |key: u32| repeats.note(signature(&key.to_le_bytes()));

@@ -156,7 +156,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn holds_what_a_tree_holds_in_its_order(
+        fn a_set_matches_a_tree_in_order(
             batches in vec(vec(crowded(), 0..400), 1..4),
             probes in vec(crowded(), 0..100),
         ) {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_as_much_memory_as_it_says() {
+    fn set_memory_is_bounded_per_key() {
         let mut set = SignatureSet::default();
         for number in 1..100_000_u64 {
             set.insert(signature(&number.to_le_bytes()));

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_is_taken_apart() {
+    fn a_request_head_is_parsed() {
         let head = parse(
             "GET /a?b HTTP/1.1\r\nhost: X.localhost:80\r\nACCEPT-ENCODING: br, gzip;q=0.5\r\n\
              If-None-Match: \"e\"\r\nConnection: Close\r\nUser-Agent:  one two \r\n\r\n",
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_is_refused() {
+    fn an_invalid_request_is_refused() {
         let cases = [
             ("GET / HTTP/1.1\r\n\r\n", 400),
             ("GET / HTTP/2\r\nHost: a\r\n\r\n", 400),
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn gzip_with_weight_zero_is_no_gzip() {
+    fn gzip_with_weight_zero_is_not_accepted() {
         for (value, takes) in
             [("gzip", true), ("br;q=1, GZIP", true), ("gzip;q=0", false), ("", false)]
         {

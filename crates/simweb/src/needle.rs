@@ -55,7 +55,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn needles_differ_in_every_alphabet() {
+    fn needles_are_distinct_in_every_alphabet() {
         for language in [Language::English, Language::Russian, Language::Czech] {
             let mut seen = BTreeSet::new();
             for host in [0, 1, 2, 100_019] {

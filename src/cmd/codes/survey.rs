@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_are_recommended_for_gaps_if_they_are_hardly_longer() {
+    fn sets_are_recommended_for_gaps_if_barely_longer() {
         let cost = |code, is_vectorised, bits| Cost { code, parameter: None, is_vectorised, bits };
         let recommended = |stream: &Stream, unary| {
             let mut costs = vec![

@@ -538,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_one_fact_in_plain_words() {
+    fn failures_are_reported_as_one_plain_fact() {
         let report = Report {
             page_statuses: [(200, 7), (206, 3), (302, 1), (304, 5), (404, 1), (410, 1)].into(),
             failures: counts([("http-206", 2), ("http-500", 1), ("connect", 1), ("protocol", 3)]),
@@ -597,7 +597,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_says_whether_the_next_run_continues() {
+    fn a_limit_reports_whether_the_next_run_continues() {
         let said = |limit: &str, waiting: u64| {
             let limit = Some(limit.to_owned());
             let report = Report { limit, waiting, put_off: 2, ..Report::default() };
@@ -613,7 +613,7 @@ mod tests {
     }
 
     #[test]
-    fn a_site_that_waits_has_its_reason_and_the_first_ones_are_named() {
+    fn the_first_waiting_sites_are_reported_with_reasons() {
         let why = "it cannot be reached (connect: Connection refused (os error 111))";
         let aside = aside("http://dead.localhost", why);
         let fact = "Waiting dead.localhost: connection refused; the next crawl tries it again";
@@ -626,7 +626,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_page_the_error_has_the_reasons() {
+    fn the_error_gives_reasons_if_no_page_was_fetched() {
         let said = |report: Report| summary(report).check().expect_err("no page").to_string();
         assert_eq!(said(Report::default()), "no page could be fetched");
         let why = "it cannot be reached (connect: Connection refused (os error 111))";

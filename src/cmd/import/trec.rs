@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_tags_come_in_whatever_order_a_document_is_read_or_refused() {
+    fn tags_in_any_order_are_read_or_refused() {
         let pieces = [
             "<TEXT ",
             "<DOCNO>",
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_are_cut_out_wherever_the_reads_end() {
+    fn documents_are_split_correctly_at_any_read_boundary() {
         struct Drops<'a>(&'a [u8]);
         impl Read for Drops<'_> {
             fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
@@ -320,7 +320,7 @@ mod tests {
 
     /// A quadratic search takes minutes for these.
     #[test]
-    fn tags_without_an_end_take_linear_time() {
+    fn unclosed_tags_take_linear_time() {
         for piece in ["<a", "<", "</", "<!--", "<TEXT x=", "<TITLE></TITLE>", "<TEXT>x</TEXT>"] {
             let text = "<DOCNO>1</DOCNO>".to_owned() + &piece.repeat((2 << 20) / piece.len());
             let document = read(text.as_bytes()).expect("a document");
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_is_what_a_reader_sees() {
+    fn plain_text_has_no_tags_or_entities() {
         for (text, seen) in [
             ("a <b>c</b> &lt;d&gt; &amp;lt;", "a  c  <d> &lt;"),
             ("x < y <!-- <p> --> z", "x < y   z"),

@@ -130,7 +130,7 @@ fn check_never_asked<P: AsRef<str> + Debug>(row: &Row, paths: &[P]) {
 }
 
 #[test]
-fn needs_shared_redirect_loops_are_given_up() {
+fn needs_shared_redirect_loops_are_abandoned() {
     let row = Row::crawl(&["/loop/a", "/self"], &["/"], "");
     row.check_counts([("requests", 4), ("redirects", 3), ("pages", 0), ("waiting", 0)]);
     for path in ["/loop/a", "/loop/b", "/self"] {
@@ -139,7 +139,7 @@ fn needs_shared_redirect_loops_are_given_up() {
 }
 
 #[test]
-fn needs_shared_three_redirects_work_and_forty_are_given_up() {
+fn needs_shared_three_redirects_work_and_forty_are_abandoned() {
     let row = Row::crawl(&["/chain/3", "/chain/40"], &["/"], "");
     row.check_counts([("pages", 1), ("redirects", 3 + 6), ("dropped/redirects", 1)]);
     row.check_verdict("/chain/35", "fetched: it redirects");
@@ -149,7 +149,7 @@ fn needs_shared_three_redirects_work_and_forty_are_given_up() {
 }
 
 #[test]
-fn needs_shared_a_calendar_ends_with_its_years() {
+fn needs_shared_a_calendar_is_limited_by_its_years() {
     let row = Row::crawl(&["/cal/2026/01"], &["/cal/"], "calendar_years = [2020, 2030]");
     let months = (2030 - 2020 + 1) * 12;
     row.check_counts([("pages", months), ("requests", months + 1), ("refused/calendar", 2)]);
@@ -159,7 +159,7 @@ fn needs_shared_a_calendar_ends_with_its_years() {
 }
 
 #[test]
-fn needs_shared_a_folder_in_itself_ends_with_its_repetitions() {
+fn needs_shared_a_recursive_folder_is_limited_by_its_repetitions() {
     let row = Row::crawl(&["/deep/"], &["/deep/"], "");
     // All words of the letters x and y that have at most three of each: C(8, 4) - 1.
     row.check_counts([("pages", 69), ("requests", 70), ("waiting", 0)]);
@@ -168,7 +168,7 @@ fn needs_shared_a_folder_in_itself_ends_with_its_repetitions() {
 }
 
 #[test]
-fn needs_shared_a_shop_with_session_ids_has_its_ten_pages() {
+fn needs_shared_a_shop_with_session_ids_has_ten_pages() {
     let row = Row::crawl(&["/shop/1"], &["/shop/"], "");
     row.check_counts([("pages", 10), ("requests", 11), ("waiting", 0)]);
     row.index();
@@ -183,7 +183,7 @@ fn needs_shared_a_shop_with_session_ids_has_its_ten_pages() {
 }
 
 #[test]
-fn needs_shared_facets_end_with_the_pages_of_the_host() {
+fn needs_shared_facets_are_limited_by_pages_per_host() {
     let row = Row::crawl(&["/facets"], &["/facets"], "pages_per_host_max = 40");
     row.check_counts([("pages", 40), ("requests", 41), ("waiting", 0)]);
     assert!(row.count("dropped/host-limit") > 100, "{:#}", row.report);
@@ -196,7 +196,7 @@ fn needs_shared_facets_end_with_the_pages_of_the_host() {
 }
 
 #[test]
-fn needs_shared_pages_that_are_all_not_found_end_with_the_requests_of_the_host() {
+fn needs_shared_soft_404_pages_are_limited_by_requests_per_host() {
     let row = Row::crawl(&["/soft404/start"], &["/soft404/"], "requests_per_host_max = 30");
     row.check_counts([("pages", 30), ("requests", 31), ("waiting", 0)]);
     assert!(row.count("dropped/host-limit") > 50, "{:#}", row.report);
@@ -230,7 +230,7 @@ fn needs_shared_a_page_of_64_mib_is_not_kept() {
 }
 
 #[test]
-fn needs_shared_gzip_is_read_and_so_is_what_only_claims_to_be_gzip() {
+fn needs_shared_real_and_falsely_declared_gzip_are_read() {
     let row = Row::crawl(&["/gz/good", "/gz/lying"], &["/"], "");
     row.check_counts([("statuses/200", 3), ("waiting", 0)]);
     row.index();
@@ -241,7 +241,7 @@ fn needs_shared_gzip_is_read_and_so_is_what_only_claims_to_be_gzip() {
 }
 
 #[test]
-fn needs_shared_a_gzip_bomb_costs_no_more_than_a_page() {
+fn needs_shared_a_gzip_bomb_costs_at_most_one_page() {
     let row = Row::crawl(&["/gz/bomb"], &["/"], "");
     row.check_counts([("statuses/200", 2), ("waiting", 0)]);
     row.check_verdict("/gz/bomb", "fetched");
@@ -252,7 +252,7 @@ fn needs_shared_a_gzip_bomb_costs_no_more_than_a_page() {
 }
 
 #[test]
-fn needs_shared_what_is_binary_has_no_words() {
+fn needs_shared_binary_content_has_no_words() {
     let row = Row::crawl(&["/binary/png.html", "/binary/zip"], &["/"], "");
     row.check_counts([("statuses/200", 3), ("waiting", 0)]);
     row.index();
@@ -266,7 +266,7 @@ fn needs_shared_what_is_binary_has_no_words() {
 }
 
 #[test]
-fn needs_shared_an_answer_that_breaks_off_is_no_page() {
+fn needs_shared_a_truncated_answer_is_not_a_page() {
     // A page that answers shows that the host is well.
     let row = Row::crawl(&["/trunc", "/gz/good"], &["/"], "");
     row.check_counts([("pages", 1), ("failures/protocol", 1), ("requests", 4)]);
@@ -274,7 +274,7 @@ fn needs_shared_an_answer_that_breaks_off_is_no_page() {
 }
 
 #[test]
-fn needs_shared_servers_that_drip_hang_or_say_nothing_are_given_up() {
+fn needs_shared_slow_hanging_and_silent_servers_are_abandoned() {
     let keys = "timeout_ms = 500\nbody_timeout_ms = 700";
     let row = Row::crawl(&["/drip", "/hang", "/empty", "/gz/good"], &["/"], keys);
     row.check_counts([("pages", 1), ("failures/timeout", 2), ("failures/protocol", 1)]);
@@ -293,7 +293,7 @@ fn needs_shared_200_kb_of_headers_are_refused() {
 }
 
 #[test]
-fn needs_shared_every_status_is_what_it_says() {
+fn needs_shared_every_status_gets_its_verdict() {
     let paths = [429, 500, 503, 204, 301, 403, 404, 410].map(|status| format!("/status/{status}"));
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     let row = Row::crawl(&paths, &["/"], "");
@@ -314,7 +314,7 @@ fn needs_shared_every_status_is_what_it_says() {
 }
 
 #[test]
-fn needs_shared_noindex_is_obeyed_and_nofollow_leads_nowhere() {
+fn needs_shared_noindex_and_nofollow_are_obeyed() {
     let seeds = ["/meta/noindex", "/meta/xrobots", "/meta/nofollow"];
     let row = Row::crawl(&seeds, &["/"], "");
     row.check_counts([("pages", 4), ("requests", 5)]);
@@ -342,7 +342,7 @@ fn needs_shared_five_addresses_of_one_page_are_one_result() {
 }
 
 #[test]
-fn needs_shared_a_refresh_and_a_base_lead_where_they_say() {
+fn needs_shared_refresh_and_base_targets_are_followed() {
     let row = Row::crawl(&["/refresh", "/base/page"], &["/"], "");
     row.check_counts([("pages", 4)]);
     row.index();
@@ -351,7 +351,7 @@ fn needs_shared_a_refresh_and_a_base_lead_where_they_say() {
 }
 
 #[test]
-fn needs_shared_eleven_spellings_are_one_page() {
+fn needs_shared_eleven_url_spellings_are_one_page() {
     let row = Row::crawl(&["/norm"], &["/norm"], "");
     row.check_counts([("pages", 2), ("requests", 3)]);
     row.index();
@@ -359,7 +359,7 @@ fn needs_shared_eleven_spellings_are_one_page() {
 }
 
 #[test]
-fn needs_shared_scripts_comments_and_what_is_private_are_left_alone() {
+fn needs_shared_scripts_comments_and_private_paths_are_not_fetched() {
     let row = Row::crawl(&["/js", "/private/no.html", "/js?secret=1"], &["/"], "");
     row.check_counts([("pages", 1), ("requests", 2), ("forbidden_by_robots", 2)]);
     row.check_verdict("/private/no.html", "forbidden by robots.txt: forbidden by line 2");
@@ -382,7 +382,7 @@ fn needs_shared_a_redirect_to_a_link_local_address_is_not_followed() {
 }
 
 #[test]
-fn needs_shared_a_hundred_thousand_elements_inside_each_other_cost_no_more_than_a_page() {
+fn needs_shared_deeply_nested_elements_cost_at_most_one_page() {
     let row = Row::crawl(&["/nesting"], &["/"], "");
     row.check_counts([("pages", 1), ("requests", 2)]);
     check_cost(row.cost);
@@ -391,7 +391,7 @@ fn needs_shared_a_hundred_thousand_elements_inside_each_other_cost_no_more_than_
 }
 
 #[test]
-fn needs_shared_a_hundred_thousand_links_are_cut_and_their_host_has_its_limit() {
+fn needs_shared_excess_links_are_cut_and_limited_by_host() {
     let row = Row::crawl(&["/manylinks"], &["/"], "requests_per_host_max = 20");
     row.check_counts([("pages", 1), ("requests", 21), ("statuses/404", 19)]);
     row.check_counts([("dropped/host-limit", 20_000 - 19)]);
@@ -410,7 +410,7 @@ fn needs_shared_a_hundred_thousand_links_are_cut_and_their_host_has_its_limit() 
 }
 
 #[test]
-fn needs_shared_marks_nuls_chunks_and_old_http_are_read() {
+fn needs_shared_bom_nul_chunked_and_http10_answers_are_read() {
     let row = Row::crawl(&["/utf8bom", "/nul", "/chunked", "/http10"], &["/"], "");
     row.check_counts([("pages", 4)]);
     row.index();

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_descriptor_lines_stay_in_memory_and_nobody_waits() {
+    fn missing_descriptors_keep_lines_in_memory_without_waiting() {
         let (mut lines, disk) =
             (LineSorter::new(0), Disk::failing_with(0..u64::MAX, || Errno::MFILE.into()));
         for text in ["b", "c", "a"] {
@@ -218,7 +218,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_come_out_in_order_whatever_the_memory(
+        fn lines_are_sorted_with_any_memory_limit(
             texts in prop::collection::vec(text(), 0..60),
             bytes_max in prop_oneof![Just(0_usize), 1..2_000_usize, Just(LINES_BYTES_MAX)],
         ) {

@@ -103,7 +103,7 @@ mod tests {
 
     /// Members without content cost a decoder work and give nothing.
     #[test]
-    fn a_coding_reads_a_bounded_part_of_the_one_before() {
+    fn a_coding_reads_bounded_input_from_the_previous_layer() {
         let members = [gzip(b"").repeat(1000), gzip(b"text")].concat();
         let head = b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip, gzip\r\n\r\n";
         let block = [&head[..], &gzip(&members)].concat();

@@ -121,7 +121,7 @@ fn each_damaged(seeds: u64, take: &mut dyn FnMut(&str, Vec<u8>)) {
 }
 
 #[test]
-fn reading_ends_and_keeps_to_the_limits() {
+fn reading_damaged_files_terminates_within_the_limits() {
     let (mut records, mut errors) = (0, 0);
     each_damaged(1_500, &mut |name, bytes| {
         let length = bytes.len();
@@ -143,7 +143,7 @@ fn reading_ends_and_keeps_to_the_limits() {
 
 /// This adds the search after damage, lookups and repair.
 #[test]
-fn a_folder_of_any_files_is_read_looked_up_and_repaired() {
+fn a_folder_of_damaged_files_is_read_and_repaired() {
     let mut records = 0;
     each_damaged(60, &mut |name, bytes| {
         let dir = tempfile::tempdir().expect("a folder");

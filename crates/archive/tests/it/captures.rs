@@ -18,7 +18,7 @@ const FILE: &str = "crivello-00001.warc.gz";
 const CDXJ: &str = "crivello-00001.warc.gz.cdxj";
 
 #[test]
-fn keys() {
+fn urls_give_the_expected_keys() {
     let table = [
         ("http://www.example.com/", "com,example,www)/"),
         ("https://www.example.com/", "com,example,www)/"),
@@ -84,13 +84,13 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_line_or_not(text in "(\\PC{0,9} [0-9]{0,15} )?\\PC{0,40}") {
+    fn parsing_any_text_does_not_panic(text in "(\\PC{0,9} [0-9]{0,15} )?\\PC{0,40}") {
         let _ = CdxLine::parse(&text);
     }
 }
 
 #[test]
-fn golden_lines() {
+fn lines_match_golden_values() {
     let dir = tempfile::tempdir().expect("a folder");
     write_all(dir.path(), WriterOptions::default(), &of_every_kind());
     let text = fs::read_to_string(dir.path().join(CDXJ)).expect("text");
@@ -143,7 +143,7 @@ fn ask(dir: &Path, url: &str) -> Vec<(i64, Option<u16>)> {
 
 /// Captures of one second may be in several files, in any order.
 #[test]
-fn captures_of_one_second_come_in_the_order_of_their_microseconds() {
+fn captures_of_one_second_are_ordered_by_microseconds() {
     for dates in [[(10, 0), (10, 7), (10, 30)], [(10, 30), (10, 7), (10, 0)]] {
         let dir = tempfile::tempdir().expect("a folder");
         let at =
@@ -167,7 +167,7 @@ fn captures_of_one_second_come_in_the_order_of_their_microseconds() {
 }
 
 #[test]
-fn captures_come_oldest_first_over_all_files() {
+fn captures_of_all_files_are_ordered_oldest_first() {
     let dir = tempfile::tempdir().expect("a folder");
     let at = |date_s, url: &str| Owned { date_s, ..response(url, b"x") };
     let drafts =
@@ -222,7 +222,7 @@ fn sealed(meta: &str) -> String {
 }
 
 #[test]
-fn a_missing_or_damaged_cdxj_is_made_again_as_the_writer_made_it() {
+fn a_missing_or_damaged_cdxj_is_rebuilt_identically() {
     let dir = tempfile::tempdir().expect("a folder");
     write_all(dir.path(), WriterOptions::default(), &of_every_kind());
     let original = cdxj(dir.path());
@@ -261,7 +261,7 @@ fn a_missing_or_damaged_cdxj_is_made_again_as_the_writer_made_it() {
 }
 
 #[test]
-fn a_cdxj_that_is_up_to_date_is_used_as_it_is() {
+fn an_up_to_date_cdxj_is_used_unchanged() {
     let dir = tempfile::tempdir().expect("a folder");
     write_all(dir.path(), WriterOptions::default(), &of_every_kind());
     // A mark that only a reader of this very file can bring back.
@@ -274,7 +274,7 @@ fn a_cdxj_that_is_up_to_date_is_used_as_it_is() {
 }
 
 #[test]
-fn a_file_that_grows_is_indexed_from_where_it_was() {
+fn a_grown_file_is_indexed_from_its_old_end() {
     let dir = tempfile::tempdir().expect("a folder");
     let mut writer = WarcWriter::create(dir.path(), WriterOptions::default()).expect("a writer");
     let url = "http://a.example/";
@@ -294,7 +294,7 @@ fn a_file_that_grows_is_indexed_from_where_it_was() {
 }
 
 #[test]
-fn another_file_in_its_place_is_indexed_anew() {
+fn a_replaced_file_is_indexed_from_the_start() {
     let (dir, other) = (tempfile::tempdir().expect("one"), tempfile::tempdir().expect("two"));
     let drafts: Vec<_> = (0..9).map(|n| resource(&format!("http://a.example/{n}"), "x")).collect();
     // Stored, not compressed: texts of one length give files of one length.
@@ -324,7 +324,7 @@ fn another_file_in_its_place_is_indexed_anew() {
 }
 
 #[test]
-fn a_damaged_file_is_indexed_once_as_far_as_it_goes() {
+fn a_damaged_file_is_indexed_once_where_readable() {
     let dir = tempfile::tempdir().expect("a folder");
     let drafts: Vec<_> = (0..4).map(|n| resource(&format!("http://a.example/{n}"), "x")).collect();
     let places = write_all(dir.path(), WriterOptions::default(), &drafts);
@@ -341,7 +341,7 @@ fn a_damaged_file_is_indexed_once_as_far_as_it_goes() {
 }
 
 #[test]
-fn only_what_is_looked_up_has_lines() {
+fn only_capture_records_have_lines() {
     let dir = tempfile::tempdir().expect("a folder");
     write_all(dir.path(), WriterOptions::default(), &of_every_kind());
     for record in read_folder(dir.path()) {
@@ -354,7 +354,7 @@ fn only_what_is_looked_up_has_lines() {
 
 /// Lines longer than what a search reads through at its end.
 #[test]
-fn long_urls_are_found_like_short_ones() {
+fn long_urls_are_found() {
     let url = |number: usize| {
         let bytes = if number.is_multiple_of(3) { 20 } else { 700 * (number % 20) };
         format!("http://a.example/{}/{}", number * 37 % 100, "x".repeat(bytes))
@@ -371,7 +371,7 @@ fn long_urls_are_found_like_short_ones() {
 
 /// A key that fits another URL leads to nothing that is not there; lookup and repair find it by the checksum.
 #[test]
-fn a_line_under_a_wrong_key_is_told_from_others_and_mended() {
+fn a_line_with_a_wrong_key_is_repaired() {
     let dir = tempfile::tempdir().expect("a folder");
     let urls = ["a", "b", "c"].map(|name| format!("http://{name}.example/"));
     let drafts: Vec<_> = urls.iter().map(|url| resource(url, "x")).collect();

@@ -82,7 +82,7 @@ fn readers_see_whole_records_while_the_writer_appends() {
 
 /// A starting writer removes the temporary files of killed processes, but no file that a reader is writing.
 #[test]
-fn readers_make_cdxj_files_while_a_writer_begins() {
+fn readers_build_cdxj_files_while_a_writer_starts() {
     let dir = tempfile::tempdir().expect("a folder");
     let mut writer = WarcWriter::create(dir.path(), WriterOptions::default()).expect("a writer");
     draft(1).write(&mut writer).expect("written");

@@ -30,7 +30,7 @@ fn ends(records: &[Record]) -> Vec<u64> {
 }
 
 #[test]
-fn cut_anywhere_a_file_is_repaired_to_its_last_whole_record() {
+fn repair_truncates_a_file_to_its_last_whole_record() {
     for compression in BOTH {
         let file_name = first_file(compression);
         let (bytes, records) = small(compression);
@@ -59,7 +59,7 @@ fn cut_anywhere_a_file_is_repaired_to_its_last_whole_record() {
 
 /// Whichever record is known to be whole, the repair is the same, and so is what is read from there on.
 #[test]
-fn a_repair_from_a_whole_record_on_is_the_same() {
+fn a_repair_from_any_whole_record_is_the_same() {
     for (compression, step) in BOTH.into_iter().zip([1, 5]) {
         let file_name = first_file(compression);
         let (bytes, records) = small(compression);
@@ -85,7 +85,7 @@ fn a_repair_from_a_whole_record_on_is_the_same() {
 }
 
 #[test]
-fn the_records_of_one_file_end_with_it() {
+fn records_from_one_file_stop_at_its_end() {
     let (bytes, records) = small(BOTH[0]);
     let dir = tempfile::tempdir().expect("a folder");
     for name in ["a.warc.gz", "b.warc.gz", "c.warc.gz"] {
@@ -101,7 +101,7 @@ fn the_records_of_one_file_end_with_it() {
 }
 
 #[test]
-fn after_a_repair_writing_goes_on() {
+fn writing_continues_after_a_repair() {
     for compression in BOTH {
         let file_name = first_file(compression);
         let (bytes, records) = small(compression);
@@ -129,7 +129,7 @@ fn after_a_repair_writing_goes_on() {
 }
 
 #[test]
-fn a_writer_killed_between_records_leaves_a_file_that_needs_no_repair() {
+fn a_writer_killed_between_records_needs_no_repair() {
     for compression in BOTH {
         let file_name = first_file(compression);
         let dir = tempfile::tempdir().expect("a folder");
@@ -145,7 +145,7 @@ fn a_writer_killed_between_records_leaves_a_file_that_needs_no_repair() {
 }
 
 #[test]
-fn zeros_at_the_end_are_cut_but_other_damage_is_left() {
+fn trailing_zeros_are_cut_but_other_damage_is_kept() {
     for compression in BOTH {
         let file_name = first_file(compression);
         let (bytes, records) = small(compression);
@@ -175,7 +175,7 @@ fn zeros_at_the_end_are_cut_but_other_damage_is_left() {
 
 /// The first part of a record, followed by zeros.
 #[test]
-fn a_torn_record_with_zeros_behind_it_is_cut() {
+fn a_torn_record_followed_by_zeros_is_cut() {
     for compression in BOTH {
         let file_name = first_file(compression);
         let (bytes, records) = small(compression);
@@ -206,7 +206,7 @@ fn a_torn_record_with_zeros_behind_it_is_cut() {
 
 /// A torn record that looks like many costs few tries: beyond them it stays.
 #[test]
-fn places_that_look_like_members_are_tried_up_to_a_number() {
+fn the_number_of_candidate_members_tried_is_limited() {
     for compression in BOTH {
         let file_name = first_file(compression);
         let (bytes, records) = small(compression);
@@ -229,7 +229,7 @@ fn places_that_look_like_members_are_tried_up_to_a_number() {
 }
 
 #[test]
-fn files_of_others_are_not_touched() {
+fn imported_files_are_not_changed() {
     let (bytes, _) = small(BOTH[0]);
     let dir = tempfile::tempdir().expect("a folder");
     let torn = &bytes[..bytes.len() - 9];
@@ -267,7 +267,7 @@ fn check_damaged(bytes: Vec<u8>, records: &[Record], what: &str) {
 /// Each member has a checksum. A flip is detected unless its bit has no meaning (gzip's time and system, zstd's
 /// unused bit). The test flips every single bit and every whole byte.
 #[test]
-fn whatever_byte_is_flipped_no_wrong_record_comes_out() {
+fn a_flipped_byte_never_yields_a_wrong_record() {
     for compression in BOTH {
         let (bytes, records) = small(compression);
         for at in 0..bytes.len() {
@@ -281,7 +281,7 @@ fn whatever_byte_is_flipped_no_wrong_record_comes_out() {
 }
 
 #[test]
-fn cut_anywhere_the_reader_tells_where() {
+fn the_reader_reports_where_a_file_is_truncated() {
     for compression in BOTH {
         let file_name = first_file(compression);
         let (bytes, records) = small(compression);
@@ -308,7 +308,7 @@ fn cut_anywhere_the_reader_tells_where() {
 /// Without compression only blocks have a checksum, so headers may be read otherwise than written; but
 /// reading ends, and a block is either the true one or refused.
 #[test]
-fn a_plain_file_with_a_flipped_byte_is_read_to_an_end() {
+fn reading_a_plain_file_with_a_flipped_byte_terminates() {
     let draft = of_every_kind().swap_remove(0);
     let digest = {
         let dir = tempfile::tempdir().expect("a folder");
@@ -344,7 +344,7 @@ fn a_plain_file_with_a_flipped_byte_is_read_to_an_end() {
 
 /// After damage in one member, the folder's reader continues at the next place in the CDXJ file.
 #[test]
-fn reading_a_folder_goes_on_behind_the_damage() {
+fn reading_a_folder_continues_after_damage() {
     for compression in BOTH {
         let dir = tempfile::tempdir().expect("a folder");
         let drafts: Vec<_> =
@@ -374,7 +374,7 @@ fn reading_a_folder_goes_on_behind_the_damage() {
 }
 
 #[test]
-fn a_place_that_is_none_is_an_error() {
+fn an_invalid_location_is_an_error() {
     for compression in BOTH {
         let dir = tempfile::tempdir().expect("a folder");
         let places = write_all(dir.path(), with(compression), &of_every_kind());

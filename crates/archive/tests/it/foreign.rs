@@ -63,7 +63,7 @@ pub(crate) fn cat(parts: &[&[u8]]) -> Vec<u8> {
 }
 
 #[test]
-fn shapes_of_files() {
+fn files_of_every_shape_are_read() {
     for pack in PACKERS {
         let limits = Limits::default();
         let (one, two) = (record(1, "one"), record(2, ""));
@@ -86,7 +86,7 @@ fn shapes_of_files() {
 }
 
 #[test]
-fn what_shares_a_member_is_read_through_but_not_by_place() {
+fn records_sharing_a_member_are_readable_only_in_sequence() {
     for pack in PACKERS {
         let dir = tempfile::tempdir().expect("a folder");
         let bytes = pack(&cat(&[&record(1, "one"), &record(2, "two")]));
@@ -101,7 +101,7 @@ fn what_shares_a_member_is_read_through_but_not_by_place() {
 }
 
 #[test]
-fn errors_say_what_and_where_and_reading_goes_on() {
+fn errors_name_cause_and_offset_and_reading_continues() {
     let limits = Limits::default();
     let (one, two) = (record(1, "one"), record(2, "two"));
     let edit = |from: &str, to: &str| {
@@ -163,7 +163,7 @@ fn errors_say_what_and_where_and_reading_goes_on() {
 }
 
 #[test]
-fn arc_is_named() {
+fn an_arc_file_is_refused_with_a_remedy() {
     let limits = Limits::default();
     let arc = b"filedesc://x.arc 0.0.0.0 20200101000000 text/plain 9\n".to_vec();
     let message =
@@ -201,7 +201,7 @@ impl Seek for Endless {
 }
 
 #[test]
-fn endless_headers_blocks_and_blanks_meet_their_limits() {
+fn endless_headers_blocks_and_blanks_are_limited() {
     let limits = Limits { block_bytes_max: 1 << 20, ..Limits::default() };
     let block =
         b"WARC/1.0\r\nWARC-Type: resource\r\nWARC-Date: 2020\r\nContent-Length: 1048576\r\n\r\n";
@@ -246,14 +246,14 @@ fn a_bomb_is_refused_or_skipped_in_bounded_memory() {
 
 /// A declared length is a promise, not a reason to allocate.
 #[test]
-fn a_declared_length_reserves_nothing() {
+fn a_declared_length_allocates_no_memory() {
     let limits = Limits { block_bytes_max: u64::MAX, ..Limits::default() };
     let text = "WARC/1.0\r\nWARC-Type: x\r\nWARC-Date: 2020\r\nContent-Length: 9999999999999999999\r\n\r\nabc";
     check(text.into(), &limits, &[], &["a.warc ends inside the record at byte 0"]);
 }
 
 #[test]
-fn headers_in_any_case_folded_and_of_unknown_kind() {
+fn folded_mixed_case_and_unknown_headers_are_read() {
     let text = "warc/1.1\nwarc-type: Novel\nWARC-DATE: 20200101000000\nx-long: one\n two\n\
                 content-length: 2\n\nhi";
     let (records, errors) = read(text.into(), &Limits::default());

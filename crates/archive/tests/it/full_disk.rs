@@ -14,7 +14,7 @@ use crate::drafts::{Owned, read_folder, resource};
 const MOUNTED: &str = "CRIVELLO_TEST_SMALL_DISK";
 
 #[test]
-fn needs_root_a_full_disk_loses_nothing_that_was_acknowledged() {
+fn needs_root_a_full_disk_loses_no_acknowledged_record() {
     if let Some(dir) = env::var_os(MOUNTED) {
         return fill(Path::new(&dir));
     }
@@ -24,7 +24,7 @@ fn needs_root_a_full_disk_loses_nothing_that_was_acknowledged() {
         .args(["--mount", "--propagation", "private", "sh", "-c", script, "sh"])
         .arg(dir.path())
         .arg(env::current_exe().expect("this binary"))
-        .arg("full_disk::needs_root_a_full_disk_loses_nothing_that_was_acknowledged")
+        .arg("full_disk::needs_root_a_full_disk_loses_no_acknowledged_record")
         .env(MOUNTED, dir.path())
         .status()
         .expect("`unshare` of util-linux");

@@ -63,7 +63,7 @@ const TEXT: &[u8] = b"Nel mezzo del cammin di nostra vita mi ritrovai per una se
 const ALL: usize = 1 << 20;
 
 #[test]
-fn codings_are_undone() {
+fn codings_are_decoded() {
     const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
     check("", TEXT, ALL, TEXT);
     check("Content-Encoding: identity\r\n", TEXT, ALL, TEXT);
@@ -81,7 +81,7 @@ fn codings_are_undone() {
 }
 
 #[test]
-fn headers_that_lie_leave_the_body_as_it_is() {
+fn wrong_coding_headers_leave_the_body_unchanged() {
     check("Content-Encoding: gzip\r\n", TEXT, ALL, TEXT);
     check("Content-Encoding: deflate\r\n", TEXT, ALL, TEXT);
     check("Transfer-Encoding: chunked\r\n", TEXT, ALL, TEXT);
@@ -91,7 +91,7 @@ fn headers_that_lie_leave_the_body_as_it_is() {
 }
 
 #[test]
-fn a_body_that_breaks_off_is_kept_up_to_there() {
+fn a_truncated_body_is_kept_up_to_the_cut() {
     check("Transfer-Encoding: chunked\r\n", b"5\r\nhello\r\n9\r\nworld", ALL, b"helloworld");
     check("Transfer-Encoding: chunked\r\n", b"5\r\nhello\r\nzz", ALL, b"hello");
     let text: Vec<u8> = (0..20_000_u32).flat_map(|n| (n * n).to_le_bytes()).collect();
@@ -105,7 +105,7 @@ fn a_body_that_breaks_off_is_kept_up_to_there() {
 }
 
 #[test]
-fn what_must_be_whole_is_whole_or_an_error() {
+fn an_incomplete_whole_body_is_an_error() {
     let check = |headers: &str, body: &[u8], bytes_max, is_whole| {
         let block = block(headers, body);
         let body = parse_http(&block).expect("a response").whole_body(bytes_max);
@@ -135,7 +135,7 @@ fn what_must_be_whole_is_whole_or_an_error() {
 }
 
 #[test]
-fn unknown_compression_is_an_error_that_names_it() {
+fn unknown_compression_is_named_in_the_error() {
     for coding in ["br", "zstd", "compress", "BR"] {
         let block = block(&format!("Content-Encoding: {coding}\r\n"), TEXT);
         let error = parse_http(&block).expect("a response").decoded_body(ALL).expect_err("no");
@@ -147,7 +147,7 @@ fn unknown_compression_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_body_of_which_nothing_can_be_read_is_an_error_and_no_empty_page() {
+fn a_wholly_unreadable_body_is_an_error() {
     let packed = gzip(TEXT);
     let garbage = [&packed[..10], b"garbage"].concat();
     for (coding, body) in
@@ -164,7 +164,7 @@ fn a_body_of_which_nothing_can_be_read_is_an_error_and_no_empty_page() {
 }
 
 #[test]
-fn a_bomb_unpacks_to_the_limit_and_no_further() {
+fn a_bomb_is_unpacked_only_to_the_limit() {
     let zeros = vec![0; 100 << 20];
     let bomb = gzip(&zeros);
     assert!(bomb.len() < 200_000);
@@ -182,7 +182,7 @@ fn a_bomb_unpacks_to_the_limit_and_no_further() {
 }
 
 #[test]
-fn many_layers_end() {
+fn decoding_many_layers_terminates() {
     let names = ["gzip"; 1000].join(",");
     let block = block(&format!("Content-Encoding: {names}\r\n"), &gzip(TEXT));
     let body = parse_http(&block).expect("a response").decoded_body(ALL).expect("decoded");
@@ -195,7 +195,7 @@ fn parsed(block: &[u8]) -> Result<(u16, &[u8]), String> {
 }
 
 #[test]
-fn what_is_a_response_and_what_is_not() {
+fn only_valid_responses_are_parsed() {
     assert_eq!(parsed(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody"), Ok((200, &b"body"[..])));
     assert_eq!(parsed(b"HTTP/1.0 404\nA: b\n\nbody"), Ok((404, &b"body"[..])));
     assert_eq!(parsed(b"http/2 503 \r\n\r\n"), Ok((503, &b""[..])));
@@ -218,7 +218,7 @@ fn what_is_a_response_and_what_is_not() {
 }
 
 #[test]
-fn a_block_keeps_the_header_but_not_what_would_break_it() {
+fn a_block_keeps_only_headers_that_are_safe() {
     let headers: [(&str, &[u8]); 5] = [
         ("Content-Type", b"text/html"),
         ("transfer-encoding", b"chunked"),
@@ -238,7 +238,7 @@ fn a_block_keeps_the_header_but_not_what_would_break_it() {
 
 proptest! {
     #[test]
-    fn a_response_is_the_same_with_its_block_and_without(
+    fn a_response_is_equal_with_and_without_its_block(
         line in "HTTP/1.[01] ([1-9][0-9]{2}|99|x)( [a-z ]{0,5})?",
         headers in proptest::collection::vec(
             ("[a-zA-Z-]{0,4}:?|Transfer-Encoding", proptest::collection::vec(any::<u8>(), 0..6)),
@@ -276,7 +276,7 @@ proptest! {
 }
 
 #[test]
-fn a_field_is_what_was_sent_byte_by_byte() {
+fn a_field_value_keeps_the_sent_bytes() {
     let block =
         b"HTTP/1.1 200 caf\xe9\r\nETag:  \"\xe9\" \r\netag: \"2\"\r\nno colon\r\nX:\r\n\r\nBody: b";
     for (name, wanted) in [

@@ -22,7 +22,7 @@ fn examples(kind: &str) -> Vec<String> {
 }
 
 #[test]
-fn records_are_as_the_page_shows_them() {
+fn records_match_the_documentation_page() {
     let dir = tempfile::tempdir().expect("a folder");
     write_all(dir.path(), WriterOptions::default(), &of_every_kind());
     let file = File::open(dir.path().join("crivello-00001.warc.gz")).expect("opened");
@@ -36,7 +36,7 @@ fn records_are_as_the_page_shows_them() {
 }
 
 #[test]
-fn cdxj_lines_are_as_the_page_shows_them() {
+fn cdxj_lines_match_the_documentation_page() {
     let dir = tempfile::tempdir().expect("a folder");
     write_all(dir.path(), WriterOptions::default(), &of_every_kind());
     let text = fs::read_to_string(dir.path().join("crivello-00001.warc.gz.cdxj")).expect("text");

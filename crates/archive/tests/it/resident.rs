@@ -59,7 +59,7 @@ fn child() {
 }
 
 #[test]
-fn an_index_larger_than_memory_does_not_stay_in_it() {
+fn a_large_index_does_not_stay_in_memory() {
     let dir = tempfile::tempdir().expect("a folder");
     let status = Command::new(std::env::current_exe().expect("this program"))
         .args(["resident::child", "--exact"])

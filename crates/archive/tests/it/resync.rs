@@ -111,7 +111,7 @@ fn check(dir: &Path, places: &[Location], touched: &Range<usize>, what: &str) {
 }
 
 #[test]
-fn all_that_is_not_damaged_is_read_with_and_without_a_cdxj_file() {
+fn undamaged_records_are_read_with_and_without_a_cdxj() {
     for compression in [Some(BOTH[0]), Some(BOTH[1]), None] {
         for has_cdxj in [true, false] {
             let dir = tempfile::tempdir().expect("a folder");
@@ -144,7 +144,7 @@ fn all_that_is_not_damaged_is_read_with_and_without_a_cdxj_file() {
 
 /// The file name then gives the format.
 #[test]
-fn a_file_whose_first_bytes_are_damaged_is_read_behind_them() {
+fn a_file_with_a_damaged_start_is_read_afterwards() {
     for compression in BOTH {
         for damage in [b"\0\0\0\0", b"WARC", b"\x1f\x8b\x08\x08", b"(\xb5/\xfd"] {
             let dir = tempfile::tempdir().expect("a folder");
@@ -166,7 +166,7 @@ fn a_file_whose_first_bytes_are_damaged_is_read_behind_them() {
 
 /// The next record is found wherever it begins, also if its first bytes come with two reads of the file.
 #[test]
-fn a_beginning_across_two_reads_is_found() {
+fn a_record_start_across_two_reads_is_found() {
     const READ_BYTES: usize = 64 << 10;
     let (target, path) = ("http://a.example/", Path::new("a.warc"));
     for compression in [Some(BOTH[0]), Some(BOTH[1]), None] {
@@ -205,7 +205,7 @@ fn a_beginning_across_two_reads_is_found() {
 
 /// A page may contain a WARC file: a place that the CDXJ file knows comes before one that only looks like it.
 #[test]
-fn what_stands_inside_a_damaged_record_is_no_record_where_the_next_one_is_known() {
+fn a_nested_record_in_a_damaged_one_is_ignored() {
     let (dir, inner) = (tempfile::tempdir().expect("one"), tempfile::tempdir().expect("two"));
     write_all(inner.path(), with(BOTH[0]), &[resource("http://inner.example/", "x")]);
     let block = fs::read(inner.path().join(first_file(BOTH[0]))).expect("read");
@@ -230,7 +230,7 @@ fn what_stands_inside_a_damaged_record_is_no_record_where_the_next_one_is_known(
 
 /// If no record follows, the error covers the rest of the file. A search among false beginnings ends.
 #[test]
-fn nothing_is_found_where_nothing_is() {
+fn no_record_is_found_in_data_without_records() {
     for (name, start) in [("a.warc.gz", &b"\x1f\x8b\x08\0"[..]), ("a.warc.zst", b"(\xb5/\xfd")] {
         let dir = tempfile::tempdir().expect("a folder");
         let bytes = start.repeat(200_000);
@@ -252,7 +252,7 @@ fn nothing_is_found_where_nothing_is() {
 
 /// Damage may make a record seem to end at the end of the file. Readable records after it are not cut off.
 #[test]
-fn a_repair_cuts_nothing_that_can_be_read_behind_damage() {
+fn a_repair_keeps_readable_records_after_damage() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join(first_file(BOTH[0]));
     let part = |number: u32| {
@@ -284,7 +284,7 @@ fn grow_old(cdxj: &Path) {
 
 /// A flip anywhere in a member is reported once. The capture is listed as unreadable.
 #[test]
-fn a_damaged_member_is_told_once_and_its_capture_is_known_to_be_unreadable() {
+fn a_damaged_member_is_reported_once_and_listed_unreadable() {
     for compression in BOTH {
         let dir = tempfile::tempdir().expect("a folder");
         let places = write_all(dir.path(), with(compression), &drafts());
@@ -325,7 +325,7 @@ fn a_damaged_member_is_told_once_and_its_capture_is_known_to_be_unreadable() {
 
 /// Without the lines of old, damage has a place and no name.
 #[test]
-fn damage_that_was_there_first_has_no_name() {
+fn damage_older_than_the_cdxj_has_no_url() {
     for compression in BOTH {
         let dir = tempfile::tempdir().expect("a folder");
         let places = write_all(dir.path(), with(compression), &drafts());

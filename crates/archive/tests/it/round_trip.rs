@@ -113,7 +113,7 @@ proptest! {
 }
 
 #[test]
-fn a_full_file_is_followed_by_the_next() {
+fn a_full_file_starts_the_next_file() {
     let dir = tempfile::tempdir().expect("a folder");
     let drafts: Vec<_> = (0..10).map(|n| resource(&format!("http://a.example/{n}"), "x")).collect();
     let options = WriterOptions { file_bytes_max: 1, ..WriterOptions::default() };
@@ -133,7 +133,7 @@ fn a_full_file_is_followed_by_the_next() {
 }
 
 #[test]
-fn escapes_are_read_in_upper_case() {
+fn escapes_are_normalised_to_upper_case() {
     let dir = tempfile::tempdir().expect("a folder");
     let drafts = [resource("http://a.example/%aa%2f", "x"), resource("urn:x:%aa", "x")];
     write_all(dir.path(), WriterOptions::default(), &drafts);
@@ -144,7 +144,7 @@ fn escapes_are_read_in_upper_case() {
 
 /// A collection may change over; its files are read as one, and their numbers go on.
 #[test]
-fn files_of_both_kinds_stand_in_one_folder() {
+fn one_folder_may_hold_files_of_both_kinds() {
     let dir = tempfile::tempdir().expect("a folder");
     let drafts: Vec<_> = (0..8).map(|n| resource(&format!("http://a.example/{n}"), "x")).collect();
     let mut places = Vec::new();
@@ -170,14 +170,14 @@ fn files_of_both_kinds_stand_in_one_folder() {
 }
 
 #[test]
-fn a_writer_without_records_makes_no_file() {
+fn a_writer_without_records_creates_no_file() {
     let dir = tempfile::tempdir().expect("a folder");
     write_all(&dir.path().join("archive"), WriterOptions::default(), &[]);
     assert!(names(&dir.path().join("archive")).is_empty());
 }
 
 #[test]
-fn the_same_crawl_gives_the_same_bytes_and_every_record_another_id() {
+fn the_same_crawl_writes_identical_bytes_and_unique_ids() {
     for compression in BOTH {
         let bytes = [(); 2].map(|()| {
             let dir = tempfile::tempdir().expect("a folder");
@@ -201,7 +201,7 @@ fn the_same_crawl_gives_the_same_bytes_and_every_record_another_id() {
 }
 
 #[test]
-fn what_could_not_be_read_back_is_refused_and_leaves_no_trace() {
+fn an_unreadable_record_is_refused_and_not_written() {
     let good = resource("http://a.example/", "x");
     let extra = |name: &str, value: &str| Owned {
         extra: vec![(name.to_owned(), value.to_owned())],
@@ -242,7 +242,7 @@ fn what_could_not_be_read_back_is_refused_and_leaves_no_trace() {
 }
 
 #[test]
-fn a_payload_digest_is_that_of_the_body_or_is_left_out() {
+fn a_payload_digest_matches_the_body_or_is_omitted() {
     let dir = tempfile::tempdir().expect("a folder");
     let page = &of_every_kind()[0];
     let wrong = Owned { payload_offset: 0, ..page.clone() };

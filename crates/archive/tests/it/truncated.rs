@@ -85,7 +85,7 @@ impl Whole {
 
 /// The remaining records are read, and the loss is reported at every lookup. The lookup rebuilds the CDXJ file.
 #[test]
-fn wherever_a_file_is_cut_it_is_told() {
+fn a_truncated_file_is_reported_at_any_cut() {
     for compression in BOTH {
         let whole = Whole::new(compression);
         let borders = whole.borders();
@@ -121,7 +121,7 @@ fn wherever_a_file_is_cut_it_is_told() {
 /// Members begin alike: if the bytes from within the beginning of one up to the same place of another are missing, what
 /// is left is a file of whole members.
 #[test]
-fn whatever_is_taken_out_between_two_records_is_told() {
+fn any_removed_records_are_reported() {
     for compression in BOTH {
         let whole = Whole::new(compression);
         let starts = whole.borders();
@@ -148,7 +148,7 @@ fn whatever_is_taken_out_between_two_records_is_told() {
 
 /// It is made again, and lookups find what they did before.
 #[test]
-fn a_cdxj_file_that_is_cut_anywhere_is_made_again() {
+fn a_truncated_cdxj_file_is_rebuilt() {
     // Each one that is made is synced, which takes its time.
     for (compression, step) in BOTH.into_iter().zip([1, 29]) {
         let pages = [resource("http://a.example/1", "x"), resource("http://a.example/2", "y")];
@@ -177,7 +177,7 @@ fn a_cdxj_file_that_is_cut_anywhere_is_made_again() {
 }
 
 #[test]
-fn a_whole_copy_ends_the_matter_and_so_does_deleting_the_cdxj_file() {
+fn a_whole_copy_or_deleted_cdxj_clears_the_loss() {
     let whole = Whole::new(BOTH[0]);
     let cut = &whole.bytes[..whole.borders()[4]];
     whole.put(cut, &whole.cdxj);
@@ -198,7 +198,7 @@ fn a_whole_copy_ends_the_matter_and_so_does_deleting_the_cdxj_file() {
 
 /// The CDXJ file of a removed file still lists the lost captures, and other data may know its name.
 #[test]
-fn a_name_is_not_used_again_while_somebody_knows_it() {
+fn a_known_file_name_is_not_reused() {
     let whole = Whole::new(BOTH[0]);
     let dir = whole.dir.path();
     let write = |taken: &[&str]| {
@@ -219,7 +219,7 @@ fn a_name_is_not_used_again_while_somebody_knows_it() {
 
 /// That a file has lost something is forgotten, and what; what cannot be read in it is not.
 #[test]
-fn what_is_lost_can_be_forgotten_and_damage_stays_known() {
+fn lost_captures_can_be_forgotten_but_damage_stays_listed() {
     for compression in BOTH {
         let whole = Whole::new(compression);
         let archive = || Archive::open(whole.dir.path()).expect("listed");

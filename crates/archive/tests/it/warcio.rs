@@ -41,7 +41,7 @@ fn needs_warcio_every_record_kind_passes_its_check() {
 
 /// It reads no zstd, so it is given what our frames hold, unpacked by zstd itself.
 #[test]
-fn needs_warcio_records_out_of_zstd_frames_pass_its_check() {
+fn needs_warcio_zstd_records_pass_its_check() {
     let dir = tempfile::tempdir().expect("a folder");
     let mut drafts = of_every_kind();
     drafts.push(resource("http://big.example/", &"large ".repeat(100_000)));
@@ -63,7 +63,7 @@ fn needs_warcio_records_out_of_zstd_frames_pass_its_check() {
 
 /// Its index names the same places as ours.
 #[test]
-fn needs_warcio_its_index_agrees_with_our_places() {
+fn needs_warcio_its_index_matches_our_locations() {
     let dir = tempfile::tempdir().expect("a folder");
     let drafts = of_every_kind();
     let places = write_all(dir.path(), WriterOptions::default(), &drafts);

@@ -30,7 +30,7 @@ fn skippable(magic: u32, bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn our_frames_are_as_the_format_wants_them() {
+fn our_frames_follow_the_format() {
     let dir = tempfile::tempdir().expect("a folder");
     let compression = Compression::Zstd { level: 1 };
     let mut drafts = of_every_kind();
@@ -51,7 +51,7 @@ fn our_frames_are_as_the_format_wants_them() {
 }
 
 #[test]
-fn a_dictionary_packed_or_not_is_found_from_every_record() {
+fn every_record_finds_the_plain_or_packed_dictionary() {
     let records = [1, 2, 3].map(|number| record(number, "some text"));
     let frames: Vec<_> = records.iter().map(|bytes| frame(bytes, DICTIONARY, &[])).collect();
     for dictionary in [DICTIONARY.to_vec(), zstd(DICTIONARY)] {
@@ -70,7 +70,7 @@ fn a_dictionary_packed_or_not_is_found_from_every_record() {
 }
 
 #[test]
-fn a_dictionary_that_is_none_is_told() {
+fn an_invalid_dictionary_is_reported() {
     let packed = frame(&record(1, "some text"), DICTIONARY, &[]);
     let limits = Limits::default();
     let missing = "a.warc is damaged at byte 0: it needs a dictionary that its file does not have";
@@ -99,7 +99,7 @@ fn a_dictionary_that_is_none_is_told() {
 }
 
 #[test]
-fn extension_frames_are_passed_over() {
+fn extension_frames_are_skipped() {
     let limits = Limits::default();
     let one = zstd(&record(1, "one"));
     for magic in [0x184D_2A50, 0x184D_2A5D, 0x184D_2A5F] {
@@ -118,7 +118,7 @@ fn extension_frames_are_passed_over() {
 
 /// A flipped bit would make a frame with a checksum one without, and its place a wrong one.
 #[test]
-fn after_a_frame_without_checksum_comes_another_frame() {
+fn a_frame_without_checksum_is_followed_by_another() {
     let limits = Limits::default();
     let frame = frame(&record(1, "one"), &[], &[CParameter::ChecksumFlag(true)]);
     let mut flipped = frame.clone();
@@ -143,7 +143,7 @@ fn a_window_of_a_gigabyte_is_refused() {
 /// A few bytes of zstd can unpack to gigabytes. Output above the limit of a record needs as much input as gzip would
 /// need.
 #[test]
-fn what_unpacks_without_bounds_is_given_up() {
+fn a_record_that_unpacks_without_bounds_is_refused() {
     let limits = Limits { block_bytes_max: 1 << 20, ..Limits::default() };
     let header =
         "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Date: 2020\r\nContent-Length: 99999999999\r\n\r\n";

@@ -294,7 +294,7 @@ mod tests {
 
     /// A usual bucket, and one with too many active cells for a short row.
     #[test]
-    fn full_buckets_have_few_cells_given_up() {
+    fn full_buckets_give_up_few_cells() {
         let mut state = 1_u32;
         let mut random = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -320,7 +320,7 @@ mod tests {
     proptest! {
         /// Solvable and unsolvable systems, compared with elimination of all rows at once.
         #[test]
-        fn equations_hold_if_they_can(
+        fn solvable_equations_are_solved(
             part in 1_u32..40,
             choices in proptest::collection::vec((any::<[u32; 4]>(), 0_u64..4), 0..170),
         ) {

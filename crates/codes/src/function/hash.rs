@@ -149,7 +149,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn a_key_with_zeros_behind_it_has_the_same_hash() {
+    fn a_padded_needle_hashes_like_its_key() {
         let letters: Vec<u8> = (1..=255).chain(0..=255).cycle().take(600).collect();
         for (length, seed) in
             (0..100).flat_map(|length| [0, 1, u64::MAX].map(|seed| (length, seed)))
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_differ_in_length_or_in_a_bit_have_different_hashes() {
+    fn keys_of_different_length_or_bits_hash_differently() {
         for seed in [0, 1, 1 << 63] {
             let mut seen = BTreeSet::new();
             for length in 0..=40 {
@@ -180,7 +180,7 @@ mod tests {
 
     /// Buckets, signatures and vertices are as evenly distributed as random ones.
     #[test]
-    fn words_and_numbers_are_spread_evenly() {
+    fn words_and_numbers_hash_evenly() {
         for prefix in ["", "0123456789abcde", "0123456789abcdef01234567"] {
             let (mut buckets, mut signatures) = ([0_u32; 64], [0_u32; 64]);
             let mut vertices = [[0_u32; 64]; 4];

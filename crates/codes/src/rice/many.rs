@@ -161,7 +161,7 @@ mod tests {
 
     /// Runs of all lengths up to some groups of sixteen, with short and long codewords, from any bit offset.
     #[test]
-    fn many_at_once_are_one_after_the_other() {
+    fn reading_many_matches_reading_one_by_one() {
         let mut state = 1;
         for round in 0..30_000_usize {
             let count = round % 70;
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_those_of_one_group_after_the_other() {
+    fn parameters_match_those_of_each_group() {
         let mut state = 1;
         for count in (0..40).cycle().take(4000) {
             let mut any = || random(&mut state) << 8 >> (random(&mut state) % 33).min(31);

@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn logarithms_are_those_of_the_highest_bit() {
+    fn log2_matches_the_highest_bit() {
         for bits in 0..52_u32 {
             for n in [1_u64 << bits, (1 << bits) + 1, (2 << bits) - 1, (3 << bits) / 2] {
                 assert_eq!(log2(n), n.ilog2(), "{n}");
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn codewords_are_those_of_the_header() {
+    fn codewords_match_the_module_header() {
         let word = |n, k| {
             let mut out = Vec::new();
             let mut writer = Writer::new(&mut out);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parameter_is_the_power_of_two_below_the_golomb_modulus() {
+    fn the_parameter_rounds_down_the_golomb_modulus() {
         for (sum, count, k) in
             [(0, 1, 0), (1, 1, 0), (2, 1, 0), (3, 1, 1), (100, 1, 6), (100, 50, 0)]
         {
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn every_parameter_reads_what_it_wrote() {
+    fn numbers_round_trip_under_every_parameter() {
         let numbers: Vec<u32> =
             (0..32).flat_map(|bits| [1 << bits, (1 << bits) - 1, 3 << bits]).collect();
         for k in 0..=PARAMETER_MAX {
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn any_bytes_are_survived() {
+    fn any_bytes_are_read_without_panic() {
         let mut state = 1_u32;
         for length in 0..60 {
             let bytes: Vec<u8> = (0..length)
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_past_the_end_or_behind_it_is_refused() {
+    fn reading_past_the_end_is_refused() {
         let mut out = Vec::new();
         let mut writer = Writer::new(&mut out);
         for n in [5, 90, 0] {

@@ -47,7 +47,7 @@ fn any_scheme() -> impl Strategy<Value = Scheme> {
 }
 
 #[test]
-fn a_function_in_the_order_of_keys_is_asked_bucket_by_bucket() {
+fn an_ordered_function_is_looked_up_by_bucket() {
     for count in [0, 1, 511, 512, 513, 5_000] {
         let pairs = (0..count).map(|n| (format!("key{n:06}"), n % 512 / 8));
         let bytes = function::build_ordered(3, pairs.clone()).expect("different keys");
@@ -84,7 +84,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn keys_have_their_values(
+    fn every_key_returns_its_value(
         model in btree_map(any_key(), any::<u64>(), 0..60),
         width in 0..=64_u32,
         which in 0..SIGNATURES.len(),
@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn a_key_that_comes_twice_is_refused(
+    fn a_duplicate_key_is_refused(
         keys in btree_set(any_key(), 1..40), first in any::<prop::sample::Index>(),
         scheme in any_scheme(), signature in 0..=SIGNATURE_MAX,
     ) {
@@ -108,7 +108,7 @@ proptest! {
     }
 
     #[test]
-    fn ranks_are_places_in_the_sorted_list(
+    fn ranks_are_positions_in_the_sorted_list(
         terms in btree_set(any_key(), 0..80), scheme in any_scheme(), which in 0..SIGNATURES.len(),
     ) {
         let bytes = Ranks::build(scheme, SIGNATURES[which], terms.iter()).expect("sorted");
@@ -121,7 +121,7 @@ proptest! {
     }
 
     #[test]
-    fn changed_bytes_are_refused_or_answer(
+    fn changed_bytes_are_refused_or_return_values(
         count in 0..1500_u64, scheme in any_scheme(), signature in 0..=SIGNATURE_MAX,
         changes in vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
         in_front in vec((0..80_usize, any::<u8>()), 0..3),
@@ -144,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_that_nobody_built_are_refused_or_answer(
+    fn arbitrary_bytes_are_refused_or_return_values(
         scheme in 2..=4_u8, width in 0..70_u8, signature in 0..40_u8,
         numbers in any::<[u64; 3]>(), shifts in any::<[u8; 3]>(), rest in vec(any::<u8>(), 0..300),
     ) {
@@ -194,7 +194,7 @@ fn length_said(bytes: &[u8]) -> Option<usize> {
 }
 
 #[test]
-fn every_small_number_of_keys_is_built() {
+fn functions_of_every_small_size_are_built() {
     for count in (0..40).chain([511, 512, 513, 1024, 1025]) {
         let model = numbered(count).map(|(key, value)| (key.into_bytes(), value)).collect();
         check_model(&model, 8);
@@ -202,7 +202,7 @@ fn every_small_number_of_keys_is_built() {
 }
 
 #[test]
-fn nothing_is_a_key_of_the_empty_function() {
+fn the_empty_function_has_no_keys() {
     for scheme in Scheme::ALL {
         for signature in SIGNATURES {
             let bytes = function::build(scheme, signature, numbered(0)).expect("no keys");
@@ -214,7 +214,7 @@ fn nothing_is_a_key_of_the_empty_function() {
 }
 
 #[test]
-fn keys_that_begin_alike_are_told_apart() {
+fn keys_with_a_common_prefix_are_distinguished() {
     let zeros = (0..700).map(|length| vec![0; length]);
     let long = (0..=255).map(|last| [vec![b'a'; 4096], vec![last]].concat());
     let first = (0..=255).map(|first| [vec![first], vec![b'a'; 4096]].concat());
@@ -226,7 +226,7 @@ fn keys_that_begin_alike_are_told_apart() {
 
 /// Keys chosen to fall into one of eight buckets are hashed again.
 #[test]
-fn keys_picked_for_one_bucket_are_spread() {
+fn keys_crowding_one_bucket_are_hashed_with_another_seed() {
     let hash = |key: &String| xxhash_rust::xxh3::xxh3_128_with_seed(key.as_bytes(), 0);
     let long = (0..).map(|n| format!("picked{n:027}"));
     let picked = long.filter(|key| hash(key) >> 125 == 0);
@@ -238,7 +238,7 @@ fn keys_picked_for_one_bucket_are_spread() {
 }
 
 #[test]
-fn a_header_that_cannot_be_is_refused_with_its_place() {
+fn an_invalid_header_is_refused_with_its_offset() {
     let bytes = function::build(Scheme::Gauss4, 8, numbered(600)).expect("different");
     let check = |bytes: &[u8], place: u64| match Function::open(bytes) {
         Err(FunctionError::Damaged { offset, .. }) => assert_eq!(offset, place),
@@ -270,7 +270,7 @@ fn a_header_that_cannot_be_is_refused_with_its_place() {
 
 /// At most 2.09, 1.23 and 1.11 cells a key, including all overhead.
 #[test]
-fn a_hundred_thousand_keys_take_the_space_of_the_literature() {
+fn function_size_matches_the_literature() {
     const KEYS: u64 = 100_000;
     for (scheme, thousandths) in
         [(Scheme::Peeled2, 2091), (Scheme::Peeled3, 1231), (Scheme::Gauss4, 1048)]
@@ -286,7 +286,7 @@ fn a_hundred_thousand_keys_take_the_space_of_the_literature() {
 
 /// About trials/2^s of `trials` unknown keys are accepted; the bounds are five deviations away.
 #[test]
-fn unknown_keys_are_recognised_but_for_one_in_two_to_the_signature() {
+fn the_signature_width_sets_the_false_positive_rate() {
     const TRIALS: u64 = 200_000;
     for scheme in Scheme::ALL {
         for (signature, least, most) in [(8, 641, 921), (16, 0, 12), (32, 0, 0)] {
@@ -301,7 +301,7 @@ fn unknown_keys_are_recognised_but_for_one_in_two_to_the_signature() {
 
 /// With signatures alone, a function is a set.
 #[test]
-fn values_of_no_bits_make_a_set() {
+fn values_of_zero_bits_form_a_set() {
     let keys = numbered(5000).map(|(key, _)| (key, 0));
     let bytes = function::build(Scheme::Gauss4, 8, keys).expect("different");
     assert!(bytes.len() < 5300, "a byte a key: {}", bytes.len());
@@ -312,7 +312,7 @@ fn values_of_no_bits_make_a_set() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn values_or_signatures_that_are_too_wide_are_refused() {
     let pairs = [("a", u64::MAX)].into_iter();
     let wide = function::build(Scheme::Gauss4, 8, pairs.clone());
     assert_eq!(wide, Err(FunctionError::TooWide { width: 64, signature: 8 }));
@@ -339,7 +339,7 @@ fn a_rank_is_below_the_number_of_terms() {
 }
 
 #[test]
-fn the_example_of_the_page_is_what_is_written() {
+fn written_bytes_match_the_documentation_example() {
     let pairs = [("one", 1), ("two", 2), ("three", 3)];
     let bytes = function::build(Scheme::Gauss4, 8, pairs.into_iter()).expect("different");
     let mut dump = String::new();
@@ -355,7 +355,7 @@ fn the_example_of_the_page_is_what_is_written() {
 
 /// A lookup written from the documentation only.
 #[test]
-fn asking_as_the_page_says_gives_the_same() {
+fn a_lookup_written_from_the_page_agrees() {
     for scheme in Scheme::ALL {
         let bytes = function::build(scheme, 5, numbered(3000)).expect("different");
         let function = Function::open(&bytes[..]).expect("just built");

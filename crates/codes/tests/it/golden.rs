@@ -68,7 +68,7 @@ fn zeta_matches_boldi_and_vigna_2005() {
 }
 
 #[test]
-fn every_code_reaches_its_ends() {
+fn every_code_round_trips_its_boundary_values() {
     for code in every_code() {
         for n in boundaries(code.max()).filter(|&n| code.len(n) < 1 << 16) {
             let mut bits = Bits::default();
@@ -93,7 +93,7 @@ fn golomb_matches_its_table() {
 
 /// R. G. Gallager, D. C. van Voorhis, 1975: the least b with θ^b + θ^(b + 1) ≤ 1.
 #[test]
-fn golomb_is_fitted_by_gallager_and_van_voorhis() {
+fn golomb_parameter_matches_gallager_and_van_voorhis() {
     let modulus = |mean| Golomb::for_mean(mean).parameter().unwrap();
     for mean in [0.1, 0.5, 0.618, 1.0, 1.6, 2.0, 5.0, 10.0, 99.5, 1234.0] {
         let theta: f64 = mean / (1.0 + mean);
@@ -139,7 +139,7 @@ fn reduced_binary_is_binary_without_its_leading_one() {
 
 /// The table in the module header, and both ends of each length, on bits and on bytes.
 #[test]
-fn prefix_vbyte_has_its_length_in_front() {
+fn prefix_vbyte_starts_with_its_length() {
     let table: [(u64, &[u8]); 8] = [
         (0, &[0x00]),
         (127, &[0x7f]),
@@ -168,7 +168,7 @@ fn prefix_vbyte_has_its_length_in_front() {
 
 /// Byte codes have the same codewords on bits as on bytes.
 #[test]
-fn byte_codes_are_the_same_on_bits() {
+fn byte_codes_are_identical_in_a_bit_stream() {
     for n in boundaries(u64::MAX) {
         let (mut bits, mut bytes) = (Bits::default(), Vec::new());
         VByte.write(&mut bits, n);
@@ -182,7 +182,7 @@ fn byte_codes_are_the_same_on_bits() {
 }
 
 #[test]
-fn bits_are_what_their_text_says() {
+fn bits_match_their_text() {
     for text in ["", "0", "1", "0010110", "000000001", "1111111100000000"] {
         assert_eq!(Bits::from_text(text).unwrap().to_text(), text);
     }
@@ -223,7 +223,7 @@ fn vbyte_matches_leb128() {
 
 /// The layout described in the header of `packed`: four lanes, lowest bits first.
 #[test]
-fn packed_lies_in_four_lanes() {
+fn packed_uses_four_lanes() {
     let mut values = [0; packed::BLOCK];
     (values[0], values[1], values[5], values[127]) = (1, 3, 2, 1);
     let mut bytes = Vec::new();
@@ -238,7 +238,7 @@ fn packed_lies_in_four_lanes() {
 
 /// The layout described in the header of `pfor`.
 #[test]
-fn pfor_lies_in_eight_lanes_with_its_exceptions_behind() {
+fn pfor_uses_eight_lanes_followed_by_exceptions() {
     let mut values = [1; pfor::BLOCK];
     (values[1], values[9], values[200]) = (3, 2, 0b1_0111);
     let mut bytes = Vec::new();
@@ -258,7 +258,7 @@ fn pfor_lies_in_eight_lanes_with_its_exceptions_behind() {
 /// Under `Coverage` the width is the least that fits the percentage, even if exceptions are costly. The gaps of
 /// {1, 2, 5, 14} are a set with bits 1, 2, 5 and 14.
 #[test]
-fn pfor_may_be_in_unary() {
+fn pfor_can_use_unary() {
     let mut bytes = Vec::new();
     pfor::write(&[1, 0, 2, 8], pfor::Choice::OptimumOrUnary, &mut bytes);
     assert_eq!(bytes, [64, 2, 0b0010_0110, 0b0100_0000]);
@@ -272,7 +272,7 @@ fn pfor_may_be_in_unary() {
 }
 
 #[test]
-fn pfor_by_coverage_takes_the_width_that_ninety_of_a_hundred_fit() {
+fn pfor_coverage_uses_the_least_width_for_the_percentage() {
     let width = |great: usize, percent: u8| {
         let values: Vec<u32> =
             (0..pfor::BLOCK).map(|at| if at < great { 1 << 31 } else { 7 }).collect();

@@ -121,7 +121,7 @@ fn sparse_byte() -> impl Strategy<Value = u8> {
 
 proptest! {
     #[test]
-    fn numbers_of_one_width_are_those_that_were_written(
+    fn fixed_width_numbers_are_written_back_identically(
         bytes in vec(any::<u8>(), 0..40),
         count in 0..60_usize,
         width in 0..=70_u32,
@@ -136,19 +136,19 @@ proptest! {
 
 
     #[test]
-    fn any_bytes(bytes in vec(any::<u8>(), 0..60), skip in 0..4_usize) {
+    fn any_bytes_are_decoded_or_refused(bytes in vec(any::<u8>(), 0..60), skip in 0..4_usize) {
         check_all(&bytes, skip);
     }
 
     #[test]
-    fn long_runs_of_zeros(bytes in vec(sparse_byte(), 0..60), skip in 0..4_usize) {
+    fn long_runs_of_zeros_are_decoded_or_refused(bytes in vec(sparse_byte(), 0..60), skip in 0..4_usize) {
         check_all(&bytes, skip);
     }
 }
 
 /// A run of zeros of every length, then ones: both sides of the limit of every code.
 #[test]
-fn every_run_of_zeros() {
+fn every_run_of_zeros_is_decoded_or_refused() {
     for zeros in 0..200 {
         for tail in [[0xff_u8; 20], [0x80; 20], [0; 20]] {
             let mut text = "0".repeat(zeros);
@@ -165,7 +165,7 @@ fn every_run_of_zeros() {
 }
 
 #[test]
-fn vbyte_refuses_what_is_not_the_shortest_or_exceeds_64_bits() {
+fn vbyte_refuses_overlong_codewords_and_over_64_bits() {
     let full = |last: &[u8]| [&[0xff; 9], last].concat();
     let table = [
         vec![],
@@ -187,7 +187,7 @@ fn vbyte_refuses_what_is_not_the_shortest_or_exceeds_64_bits() {
 
 /// All δ prefixes for a λ around 64, with any continuation.
 #[test]
-fn delta_of_an_impossible_length() {
+fn delta_refuses_an_impossible_length() {
     for prefix in 0..=0b111_u16 << 10 {
         let mut bytes = (prefix << 3).to_be_bytes().to_vec();
         bytes.resize(40, 0xff);
@@ -197,7 +197,7 @@ fn delta_of_an_impossible_length() {
 
 /// A sequence cut at every bit: the numbers before the cut, then `None`.
 #[test]
-fn every_cut_of_a_sequence() {
+fn truncated_sequences_are_read_up_to_the_cut() {
     let golomb = Golomb::new(1 << 50);
     for code in
         [&Gamma as &dyn Code, &Delta, &Zeta::new(2), &Zeta::new(3), &VByte, &PrefixVByte, &golomb]
@@ -235,7 +235,7 @@ fn numbers_without_a_codeword_are_refused_by_the_coder() {
 
 /// A run of zeros for which the product with the modulus, or the sum, exceeds 64 bits.
 #[test]
-fn golomb_of_a_quotient_that_is_too_great() {
+fn golomb_refuses_an_excessive_quotient() {
     let mut bytes = vec![0; 2];
     bytes.resize(40, 0xff);
     for modulus in [1 << 60, 1 << 61, u64::MAX / 16, u64::MAX] {
@@ -246,7 +246,7 @@ fn golomb_of_a_quotient_that_is_too_great() {
 
 /// Valid blocks with any bit flipped: the decoder returns some answer.
 #[test]
-fn flipped_bits_of_blocks() {
+fn flipped_bits_of_blocks_are_decoded_or_refused() {
     let numbers: Vec<u32> = (0..600).map(|n| (n * n * n) % 5000 * u32::from(n % 3 > 0)).collect();
     let mut histogram = Histogram::default();
     histogram.add(&numbers);
@@ -285,7 +285,7 @@ fn flipped_bits_of_blocks() {
 
 /// Block headers that no coder writes.
 #[test]
-fn pfor_refuses_what_does_not_fit() {
+fn pfor_refuses_invalid_block_headers() {
     let read = |bytes: &[u8]| pfor::read(&mut &bytes[..], &mut [0; 2]);
     // Width 8, two numbers, one exception of 4 more bits: the second number.
     assert_eq!(read(&[8 | 0x80, 7, 7, 0, 4, 1, 5]), Some(()));

@@ -57,7 +57,7 @@ fn delta_is_complete() {
 
 /// No sum exceeds one, for any parameter.
 #[test]
-fn no_sum_exceeds_one() {
+fn no_kraft_sum_exceeds_one() {
     for code in every_code() {
         let numbers = (0..5000_u64.min(code.max())).filter(|&n| code.len(n) <= 100);
         let sum = kraft_sum(&*code, numbers);
@@ -125,7 +125,7 @@ fn canonical_codewords_ascend() {
 }
 
 #[test]
-fn lengths_that_no_prefix_code_has_are_refused_with_their_sum() {
+fn impossible_codeword_lengths_are_refused_with_their_sum() {
     assert_eq!(prefix_code(&[1, 2, 2, 2]), Err(LengthsError::Kraft { sum: 1.25 }));
     assert_eq!(prefix_code(&[0, 0]), Err(LengthsError::Kraft { sum: 2.0 }));
     assert_eq!(prefix_code(&[1, 65]), Err(LengthsError::TooLong { length: 65 }));
@@ -138,7 +138,7 @@ fn lengths_that_no_prefix_code_has_are_refused_with_their_sum() {
 proptest! {
     /// By definition: the lengths are right, and no codeword is a prefix of another.
     #[test]
-    fn prefix_codes_are_prefix_codes(lengths in vec(0..10_u32, 0..40)) {
+    fn built_codes_are_prefix_free(lengths in vec(0..10_u32, 0..40)) {
         let sum: u128 = lengths.iter().map(|length| ONE >> length).sum();
         match prefix_code(&lengths) {
             Err(_) => prop_assert!(sum > ONE),
@@ -158,7 +158,7 @@ proptest! {
 
     /// The codeword lengths of every code here satisfy the inequality.
     #[test]
-    fn every_code_could_have_been_made_from_its_lengths(numbers in vec(0..3000_u64, 1..30)) {
+    fn codeword_lengths_of_every_code_form_a_prefix_code(numbers in vec(0..3000_u64, 1..30)) {
         let mut numbers = numbers;
         numbers.sort_unstable();
         numbers.dedup();

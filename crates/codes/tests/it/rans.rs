@@ -14,7 +14,7 @@ fn histogram(numbers: &[u32]) -> Histogram {
 
 /// 9/10, 1/30 and 2/30 of 2^10 slots.
 #[test]
-fn frequencies_of_the_specification() {
+fn frequencies_match_the_specification() {
     let table = Frequencies::quantise(&[27, 1, 2], 10).unwrap();
     assert_eq!(table.frequencies(), [922, 34, 68]);
     assert_eq!(table.starts(), [0, 922, 956]);
@@ -39,7 +39,7 @@ fn every_symbol_with_a_weight_has_a_slot() {
 }
 
 #[test]
-fn weights_without_frequencies_are_refused() {
+fn weights_without_valid_frequencies_are_refused() {
     assert_eq!(Frequencies::quantise(&[], 10), Err(FrequenciesError::NoWeight));
     assert_eq!(Frequencies::quantise(&[0, 0], 10), Err(FrequenciesError::NoWeight));
     let few = FrequenciesError::TooFewSlots { symbols: 3, slots: 2 };
@@ -82,7 +82,7 @@ fn blocks_take_little_more_than_the_entropy() {
 }
 
 #[test]
-fn a_short_list_is_short() {
+fn a_short_list_takes_few_bytes() {
     let numbers = [3, 0, 1, 0, 0, 2, 1, 0];
     let model = Model::new(&histogram(&numbers));
     // 12 bits for the first number, 1.8 for the others, and one bit that says that there are no words.
@@ -93,7 +93,7 @@ fn a_short_list_is_short() {
 
 proptest! {
     #[test]
-    fn pop_undoes_push(
+    fn pop_reverses_push(
         weights in vec(0..50_u64, 1..20),
         symbol in any::<prop::sample::Index>(),
         x in any::<u64>(),
@@ -115,7 +115,7 @@ proptest! {
 
     /// Every number can be coded, even under the model of other numbers.
     #[test]
-    fn blocks(
+    fn blocks_round_trip(
         numbers in vec((any::<u32>(), 0..32_u32), 0..1200),
         others in vec(0..20_u32, 0..30),
     ) {

@@ -36,7 +36,7 @@ fn check_sequence(code: &dyn Code, numbers: &[u64]) {
 
 proptest! {
     #[test]
-    fn instantaneous_codes(numbers in vec(number(), 0..80)) {
+    fn instantaneous_codes_round_trip(numbers in vec(number(), 0..80)) {
         for code in every_code() {
             let mut numbers = numbers.clone();
             numbers.retain(|&n| n <= code.max() && code.len(n) < 5000);
@@ -45,7 +45,7 @@ proptest! {
     }
 
     #[test]
-    fn numbers_of_one_width(numbers in vec(any::<u64>(), 0..80), shift in 0..=64_u32) {
+    fn fixed_width_numbers_round_trip(numbers in vec(any::<u64>(), 0..80), shift in 0..=64_u32) {
         let numbers: Vec<_> = numbers.iter().map(|n| n.checked_shr(shift).unwrap_or(0)).collect();
         let width = numbers.iter().map(|&n| fixed::width(n)).max().unwrap_or(0);
         let mut out = vec![0xAB];
@@ -61,7 +61,7 @@ proptest! {
     }
 
     #[test]
-    fn unary(numbers in vec(0..300_u64, 0..40)) {
+    fn unary_round_trips(numbers in vec(0..300_u64, 0..40)) {
         check_sequence(&Unary, &numbers);
     }
 
@@ -86,7 +86,7 @@ proptest! {
     }
 
     #[test]
-    fn prefix_vbyte_sequence(numbers in vec(number(), 0..80)) {
+    fn prefix_vbyte_sequences_round_trip(numbers in vec(number(), 0..80)) {
         let mut bytes = Vec::new();
         for &n in &numbers {
             prefix_vbyte::write(&mut bytes, n);
@@ -112,7 +112,7 @@ proptest! {
     /// Mostly small numbers with some of any size: full and short blocks, with every choice. No other width beats
     /// the best one.
     #[test]
-    fn pfor_blocks(
+    fn pfor_blocks_round_trip(
         numbers in vec((any::<u32>(), 0..40_u32), 0..=pfor::BLOCK),
         full in any::<bool>(),
         width in 0..=32_u32,
@@ -141,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn vbyte_sequence(numbers in vec(number(), 0..80)) {
+    fn vbyte_sequences_round_trip(numbers in vec(number(), 0..80)) {
         let mut bytes = Vec::new();
         for &n in &numbers {
             vbyte::write(&mut bytes, n);
@@ -154,7 +154,7 @@ proptest! {
     }
 
     #[test]
-    fn packed_blocks(blocks in vec((vec(any::<u32>(), packed::BLOCK), 0..=32_u32), 0..4)) {
+    fn packed_blocks_round_trip(blocks in vec((vec(any::<u32>(), packed::BLOCK), 0..=32_u32), 0..4)) {
         let blocks: Vec<[u32; packed::BLOCK]> = blocks
             .into_iter()
             .map(|(values, width)| {

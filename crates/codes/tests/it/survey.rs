@@ -19,7 +19,7 @@ fn bits(survey: &Survey, code: &str) -> u64 {
 }
 
 #[test]
-fn the_entropy_of_a_fair_coin_and_of_nothing() {
+fn entropy_of_a_fair_coin_and_an_empty_list() {
     let mut coin = Histogram::default();
     coin.add(&[0, 70_000, 70_000, 0]);
     assert!((coin.entropy() - 1.0).abs() < 1e-12);
@@ -36,7 +36,7 @@ fn the_entropy_of_a_fair_coin_and_of_nothing() {
 
 /// For the distribution 1/2, 1/4, 1/8, … unary takes exactly the entropy, and no code takes less.
 #[test]
-fn unary_meets_the_distribution_it_is_for() {
+fn unary_reaches_the_entropy_of_its_distribution() {
     let list: Vec<u32> = (0..12).flat_map(|n| vec![n; 1 << (12 - n)]).collect();
     let survey = survey(std::slice::from_ref(&list));
     #[expect(clippy::cast_precision_loss, reason = "a ratio")]
@@ -47,7 +47,7 @@ fn unary_meets_the_distribution_it_is_for() {
 }
 
 #[test]
-fn every_code_is_charged_what_it_writes() {
+fn every_code_is_counted_with_its_written_bits() {
     let lists = vec![(0..300_u32).map(|n| n * n % 97).collect::<Vec<_>>(), vec![100_000], vec![]];
     let survey = survey(&lists);
     let all = || lists.iter().flatten();

@@ -381,7 +381,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_row_comes_back_from_its_bytes(
+        fn a_row_round_trips(
             fate in fate(),
             url in "\\PC{0,20}",
             date in (0..i64::MAX, any::<u32>()),
@@ -408,14 +408,14 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_a_row_or_none(head in vec(any::<u8>(), 0..200), body in vec(any::<u8>(), 0..200)) {
+        fn any_bytes_are_parsed_or_refused(head in vec(any::<u8>(), 0..200), body in vec(any::<u8>(), 0..200)) {
             let (mut heads, mut bodies) = (head.as_slice(), body.as_slice());
             let row = decode(&mut heads, &mut bodies);
             prop_assert!(row.is_none() || heads.len() < head.len());
         }
 
         #[test]
-        fn a_pointer_comes_back_from_its_bits(part: u16, block in 0..PART_BYTES_MAX, row in 0..=ROW_MASK) {
+        fn a_pointer_round_trips(part: u16, block in 0..PART_BYTES_MAX, row in 0..=ROW_MASK) {
             let pointer = PagePointer { part, block, row };
             prop_assert_eq!(PagePointer::unpack(pointer.pack()), pointer);
         }

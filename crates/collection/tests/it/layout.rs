@@ -27,7 +27,7 @@ fn a_collection_has_one_writer() {
 }
 
 #[test]
-fn a_folder_that_is_no_collection_says_what_to_do() {
+fn a_non_collection_folder_is_reported_with_a_remedy() {
     let folder = tempfile::tempdir().expect("a folder");
     let error = Collection::open(folder.path()).expect_err("empty").to_string();
     assert!(error.contains("crivello init"), "{error}");

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_seconds_is_one() {
+    fn retry_after_accepts_any_number_of_seconds() {
         check("120", Some(120));
         check(" 7 ", Some(7));
         check("60, 120", Some(120));
@@ -130,14 +130,14 @@ mod tests {
     }
 
     #[test]
-    fn of_several_the_longest_counts() {
+    fn the_longest_retry_after_counts() {
         let block = b"HTTP/1.1 503 Busy\r\nRetry-After: 5\r\nretry-after: 70, 9\r\n\r\n";
         let http = archive::parse_http(block).expect("an answer");
         assert_eq!(retry_after_ms(&http, Moment { s: 7, us: 0 }), Some(70_000));
     }
 
     #[test]
-    fn a_date_is_one_whatever_day_of_the_week_it_names() {
+    fn a_date_with_a_wrong_weekday_is_accepted() {
         for value in [
             "Sun, 06 Nov 1994 08:49:37 GMT",
             "Mon, 06 Nov 1994 08:49:37 GMT",

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room_is_for_a_number_and_comes_back() {
+    fn room_is_limited_and_released_for_reuse() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
         runtime.expect("a runtime").block_on(async {
             let (room, soon) = (Room::new(), Duration::from_millis(5));

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_read_whole_and_nothing_else_is() {
+    fn only_regular_files_of_limited_size_are_read() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("file");
         for (bytes, wanted) in

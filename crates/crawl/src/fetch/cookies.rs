@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cookies_go_where_they_belong() {
+    fn cookies_are_sent_only_to_matching_urls() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("cookies.txt");
         let lines = "\u{feff}# Netscape HTTP Cookie File\n\n\
@@ -208,7 +208,7 @@ mod tests {
 
     /// Any bytes are cookies or an error that names the file; no value is in a message.
     #[test]
-    fn any_bytes_are_cookies_or_refused() {
+    fn any_bytes_parse_as_cookies_or_are_refused() {
         const PARTS: [&[u8]; 18] = [
             b"a.test",
             b".a.test",

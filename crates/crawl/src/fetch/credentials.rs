@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn each_host_hears_its_own() {
+    fn each_host_receives_only_its_own_headers() {
         let auth = |host: &str, user: &str, headers: &[(&str, &str)]| HostAuth {
             host: host.to_owned(),
             user: user.to_owned(),
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_sent_to_several_is_said_once() {
+    fn unsent_credentials_are_reported_once_for_several_urls() {
         let (host, user) = ("*.b.test".to_owned(), "me".to_owned());
         let auth = HostAuth { host, user, ..HostAuth::default() };
         let config = Config { auth: vec![auth], ..Config::default() };
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn an_authorization_that_another_one_beats_is_told_once() {
+    fn an_overridden_authorization_is_reported_once() {
         let auth = |host: &str| HostAuth {
             host: host.to_owned(),
             user: "me".to_owned(),
@@ -493,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_sent_is_refused() {
+    fn invalid_headers_are_refused() {
         let check = |headers: &[(&str, &str)], host: &str, user: &str| {
             let auth = HostAuth { host: host.into(), user: user.into(), ..HostAuth::default() };
             let config = Config { headers: table(headers), auth: vec![auth], ..Config::default() };
@@ -567,7 +567,7 @@ mod tests {
     }
 
     #[test]
-    fn cookies_of_a_rule_and_of_the_file_share_a_header() {
+    fn rule_cookies_and_file_cookies_share_a_header() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let cookies_file = dir.path().join("cookies.txt");
         let lines = "a.test\tFALSE\t/\tFALSE\t0\tone\t1\n.co.uk\tTRUE\t/\tFALSE\t0\twide\t7\n\

@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_broke_a_connection_is_told_without_addresses_of_manuals() {
+    fn connection_errors_are_reported_without_documentation_urls() {
         let eof = io::Error::new(
             io::ErrorKind::UnexpectedEof,
             "peer closed connection without sending TLS close_notify: https://docs.rs/rustls/",
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_of_the_file_has_its_line() {
+    fn an_error_in_the_file_names_its_line() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("roots.pem");
         let end = "-----END CERTIFICATE-----";

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_read_by_a_greater_depth_is_nearer() {
+    fn only_pages_read_at_a_greater_depth_are_nearer() {
         let (mut depths, [a, b]) = (Depths::default(), [Signature(1), Signature(2)]);
         for (depth, least) in [(5, 5), (7, 5), (3, 3)] {
             depths.find(a, depth);

@@ -94,12 +94,12 @@ fn measure(urls: u64) {
 
 #[test]
 #[ignore = "a measurement: a minute in release"]
-fn one_million_urls() {
+fn one_million_urls_are_measured() {
     measure(1_000_000);
 }
 
 #[test]
 #[ignore = "a measurement: some minutes in release"]
-fn ten_million_urls() {
+fn ten_million_urls_are_measured() {
     measure(10_000_000);
 }

@@ -310,7 +310,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_walk_is_that_of_lists(
+        fn queues_behave_like_lists(
             steps in prop::collection::vec((any::<bool>(), step()), 0..80),
         ) {
             check(&mut [Queue::default(), Queue::default()], &steps);
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_few_and_go_when_they_are_drained() {
+    fn spill_files_are_few_and_removed_when_drained() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let mut spill = Spill::create(dir.path()).expect("it is empty");
         let files = || std::fs::read_dir(dir.path()).expect("a folder").count();

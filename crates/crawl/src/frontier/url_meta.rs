@@ -59,7 +59,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_mark_comes_back_as_it_was(
+        fn url_metadata_survives_a_round_trip(
             url in "http://[a-zé]{0,9}/",
             (hops, class, depth) in any::<(u8, u8, u16)>(),
             (sitemap, is_next, is_known) in any::<(bool, bool, bool)>(),
@@ -71,7 +71,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_a_key_or_none(key in prop::collection::vec(any::<u8>(), 0..9)) {
+        fn any_bytes_parse_as_a_key_or_are_refused(key in prop::collection::vec(any::<u8>(), 0..9)) {
             prop_assert!(UrlMeta::split(&key).is_none_or(|(url, _)| url.len() + BYTES == key.len()));
         }
     }

@@ -84,7 +84,7 @@ mod tests {
 
     /// [`spell`] and [`undo`] leave their own output as it is.
     #[test]
-    fn spelt_twice_is_spelt_once() {
+    fn canonical_spelling_is_idempotent() {
         let text = "[ -~é\u{0}]{0,3}(%[0-9a-fA-F]{0,2}|[?/*$ ]|a){0,12}";
         proptest!(|(text in text)| {
             for side in [Side::Rule, Side::Url] {

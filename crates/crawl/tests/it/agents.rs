@@ -41,7 +41,7 @@ fn two_agents_cover_the_web_between_them() {
 
 /// A sitemap of another agent's host is a sitemap there as well, even with an extension that pages may not have.
 #[test]
-fn a_sitemap_stays_one_on_its_way_to_another_agent() {
+fn a_sitemap_sent_to_another_agent_stays_a_sitemap() {
     let port = hostile::serve(|request, out| {
         let (kind, body) = match request.path.as_str() {
             "/robots.txt" => ("text/plain", "Sitemap: http://b.test:PORT/list.gz\n"),
@@ -100,7 +100,7 @@ fn a_sitemap_stays_one_on_its_way_to_another_agent() {
 
 /// An endless chain of redirects over hosts of several agents ends at the same length as in one process.
 #[test]
-fn redirects_are_counted_on_their_way_to_other_agents() {
+fn redirects_to_other_agents_are_counted() {
     const HOSTS: usize = 9;
     let longest = Arc::new(AtomicU64::new(0));
     let seen = Arc::clone(&longest);

@@ -84,7 +84,7 @@ fn answer(number: usize) -> Vec<u8> {
 }
 
 #[test]
-fn any_answer_has_an_outcome() {
+fn any_answer_gives_an_outcome() {
     let port = hostile::serve(|request, out| {
         let number = request.path.strip_prefix("/p").and_then(|number| number.parse().ok());
         match (request.path.as_str(), number) {

@@ -83,7 +83,7 @@ fn a_crawl_in_shallow_order_finds_everything() {
 }
 
 #[test]
-fn a_crawl_that_shares_addresses_keeps_their_silence() {
+fn hosts_at_one_address_share_its_pause() {
     let server = server();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = Config { ip_delay_ms: 10, ..config(&server) };
@@ -95,7 +95,7 @@ fn a_crawl_that_shares_addresses_keeps_their_silence() {
 }
 
 #[test]
-fn a_crawl_that_was_stopped_goes_on() {
+fn a_stopped_crawl_resumes() {
     for sieve in [SieveKind::Memory, SieveKind::Offline] {
         let server = server();
         let dir = tempfile::tempdir().expect("a temporary folder");
@@ -133,7 +133,7 @@ fn check_complete_over_runs(server: &Server, dir: &Path) {
 }
 
 #[test]
-fn a_torn_archive_costs_only_what_was_torn() {
+fn a_torn_archive_loses_only_the_torn_records() {
     let server = server();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = config(&server);
@@ -154,7 +154,7 @@ fn a_torn_archive_costs_only_what_was_torn() {
 }
 
 #[test]
-fn limits_of_pages_are_kept_over_runs() {
+fn page_limits_hold_across_runs() {
     let server = server();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = Config { pages_max: 25, ..config(&server) };
@@ -169,7 +169,7 @@ fn limits_of_pages_are_kept_over_runs() {
 }
 
 #[test]
-fn exactly_the_seeds_are_fetched_when_nothing_is_followed() {
+fn only_the_seeds_are_fetched_without_following_links() {
     let server = server();
     let web = server.web();
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -187,7 +187,7 @@ fn exactly_the_seeds_are_fetched_when_nothing_is_followed() {
 }
 
 #[test]
-fn robots_files_are_archived_and_can_be_asked() {
+fn robots_files_are_archived_and_can_be_queried() {
     let server = server();
     let host = server.web().special(simweb::Kind::Robots).expect("there are oddities");
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -231,7 +231,7 @@ fn archive_is_empty(dir: &Path) -> bool {
 }
 
 #[test]
-fn an_archive_that_cannot_be_written_ends_the_run_and_the_next_goes_on() {
+fn a_crawl_resumes_after_an_archive_write_failure() {
     let server = server();
     let dir = tempfile::tempdir().expect("a temporary folder");
     // Files are small, and from some moment on none can be created.
@@ -261,7 +261,7 @@ fn an_archive_that_cannot_be_written_ends_the_run_and_the_next_goes_on() {
 }
 
 #[test]
-fn a_sieve_that_cannot_be_is_refused_by_its_key() {
+fn an_invalid_sieve_setting_is_refused_by_key() {
     let few = || Config { sieve_capacity: 1, ..Config::default() };
     let table = [
         ("sieve_capacity", Config { sieve_capacity: 0, ..Config::default() }),

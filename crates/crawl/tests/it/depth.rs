@@ -89,7 +89,7 @@ fn config() -> Config {
 
 /// `/p` is visited at depth 3 and `/q` at 4, before `/near` has answered and both are one link nearer.
 #[test]
-fn a_shorter_way_that_is_found_later_counts() {
+fn a_shorter_path_found_later_counts() {
     for order in [Order::BreadthFirst, Order::Priority] {
         let web = Web::start(1);
         let report = web.crawl(&Config { order, ..config() }, &web.seed);
@@ -102,7 +102,7 @@ fn a_shorter_way_that_is_found_later_counts() {
 
 /// This also holds if a later run finds the path, or a seed does.
 #[test]
-fn a_shorter_way_that_another_run_finds_counts() {
+fn a_shorter_path_found_by_another_run_counts() {
     let web = Web::start(1);
     let later = Config { retry_ms: 600_000, ..config() };
     let report = crawl_until(web.dir.path(), &later, &web.seed, 5).expect("it runs");
@@ -118,7 +118,7 @@ fn a_shorter_way_that_another_run_finds_counts() {
 
 /// Pages that were crawled without a limit are fetched again if their shortest path is within it.
 #[test]
-fn a_recrawl_counts_the_shortest_way() {
+fn a_recrawl_counts_the_shortest_path() {
     let web = Web::start(2);
     web.crawl(&Config { depth_max: 0, retry_ms: 1, ..config() }, &web.seed);
     web.check(&["", "1", "2", "p", "q", "r", "s", "t"]);

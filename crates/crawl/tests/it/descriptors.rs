@@ -129,7 +129,7 @@ fn a_crawl_with_few_descriptors_blames_no_host() {
 
 /// Addresses have a TTL of a second: most visits begin with a lookup.
 #[test]
-fn names_that_cannot_be_asked_for_are_asked_for_later() {
+fn failed_lookups_without_descriptors_are_retried_later() {
     const HOSTS: u64 = 20;
     let ((names, name_server), port) = (NameServer::start(), dns::serve(&[]));
     let crawl = Config {

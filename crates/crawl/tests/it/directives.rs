@@ -26,7 +26,7 @@ fn check(answer: impl Fn(&str) -> (String, String) + Send + Sync + 'static) -> V
 }
 
 #[test]
-fn links_that_are_not_to_be_followed() {
+fn nofollow_links_are_not_followed() {
     let pages = check(|path| {
         let plain = |links: &[&str]| (String::new(), links_to(links));
         let tagged =
@@ -58,7 +58,7 @@ fn links_that_are_not_to_be_followed() {
 }
 
 #[test]
-fn of_a_long_robots_file_the_first_500_kib_count() {
+fn only_500_kib_of_a_robots_file_count() {
     let pages = check(|path| match path {
         "/robots.txt" => {
             let padding = "# padding\n".repeat(60_000);

@@ -132,7 +132,7 @@ fn run(config: &Config, seed: &str) -> Report {
 
 /// The smallest and the largest valid value.
 #[test]
-fn names_are_found_at_both_ends_of_every_bound() {
+fn lookups_succeed_at_both_ends_of_every_bound() {
     let (_, server) = NameServer::start();
     let seed = format!("http://a.test:{}/", serve(&[]));
     let ranges = config(server, 5).ranges();
@@ -167,7 +167,7 @@ pub(crate) fn serve(links: &[&str]) -> u16 {
 }
 
 #[test]
-fn an_address_is_used_for_its_ttl_and_no_longer() {
+fn an_address_is_used_only_for_its_ttl() {
     let (names, server) = NameServer::start();
     let port = serve(&["/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8"]);
     let report = check(server, 250, &format!("http://a.test:{port}/"));
@@ -202,7 +202,7 @@ fn a_ttl_is_kept_within_its_bounds() {
 
 /// Two sites of one host share a lookup, and a failed lookup is remembered for a while.
 #[test]
-fn what_a_name_server_said_is_kept() {
+fn dns_answers_and_failures_are_cached() {
     let (names, server) = NameServer::start();
     let seeds = [serve(&[]), serve(&[])].map(|port| format!("http://long.test:{port}/"));
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -219,7 +219,7 @@ fn what_a_name_server_said_is_kept() {
 }
 
 #[test]
-fn a_name_server_that_is_silent_is_waited_for_no_longer_than_for_a_connection() {
+fn a_silent_name_server_obeys_the_connection_timeout() {
     let silent = UdpSocket::bind("127.0.0.1:0").expect("loopback has a port");
     let server = silent.local_addr().expect("it is bound");
     let config = Config { connect_timeout_ms: 300, retries: 0, ..config(server, 5) };
@@ -241,7 +241,7 @@ fn a_name_without_an_address_is_reported() {
 
 /// The name is a stranger's, the address is ours.
 #[test]
-fn a_name_that_nobody_named_does_not_lead_to_this_machine() {
+fn an_unlisted_name_cannot_reach_a_local_address() {
     let (names, server) = NameServer::start();
     let port = serve(&[]);
     let seed = serve(&[&format!("http://evil.test:{port}/secret")]);
@@ -253,7 +253,7 @@ fn a_name_that_nobody_named_does_not_lead_to_this_machine() {
 
 /// Otherwise a run that is killed before it tries the next address would have used up the attempts.
 #[test]
-fn a_dead_address_leaves_no_trace_where_there_is_another() {
+fn a_dead_address_uses_up_no_attempt() {
     let (_, server) = NameServer::start();
     let port = serve(&[]);
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -284,7 +284,7 @@ fn serve_six() -> u16 {
 }
 
 #[test]
-fn where_one_address_is_dead_the_next_is_tried() {
+fn a_dead_address_leads_to_the_next() {
     let (_, server) = NameServer::start();
     let port = serve(&["/1", "/2"]);
     let report = check(server, 5, &format!("http://two.test:{port}/"));

@@ -85,7 +85,7 @@ fn an_unreachable_seed_is_reported() {
 }
 
 #[test]
-fn indexes_of_sitemaps_do_not_nest_for_ever() {
+fn sitemap_index_nesting_is_limited() {
     let port = serve(|path, out| {
         let body = match path {
             "/robots.txt" => "Sitemap: /0.xml\n".to_owned(),
@@ -107,7 +107,7 @@ fn indexes_of_sitemaps_do_not_nest_for_ever() {
 }
 
 #[test]
-fn bodies_without_end_are_given_up() {
+fn endless_bodies_are_abandoned() {
     let port = serve_page(|out| {
         write(out, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n");
         while out.write_all(&[b'x'; 8192]).is_ok() {}
@@ -118,7 +118,7 @@ fn bodies_without_end_are_given_up() {
 }
 
 #[test]
-fn slow_servers_are_given_up() {
+fn slow_servers_are_abandoned() {
     let silent = serve_page(|_| thread::sleep(Duration::from_secs(2)));
     let dripping = serve_page(|out| {
         write(out, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n");
@@ -165,7 +165,7 @@ fn serve_closing(is_always: bool) -> (String, Arc<Mutex<Vec<String>>>) {
 
 /// The server has not processed such a request. So it is not an attempt, and is repeated after the pause.
 #[test]
-fn a_request_that_meets_a_kept_connection_being_closed_is_made_again() {
+fn a_request_on_a_closing_connection_is_retried() {
     let config = Config { retries: 0, ..config() };
     let (seed, asked) = serve_closing(false);
     let report = check(&config, &[&seed]).expect("it runs");
@@ -180,7 +180,7 @@ fn a_request_that_meets_a_kept_connection_being_closed_is_made_again() {
 
 /// This includes links whose attribute is truncated, each once, and targets of redirects and sitemaps.
 #[test]
-fn links_that_are_too_long_are_counted() {
+fn overlong_links_are_counted() {
     let port = serve(|path, out| {
         let [long, longer] = [3_000, 100_000].map(|bytes| "l".repeat(bytes));
         let head = format!("HTTP/1.1 302 Found\r\nLocation: /{long}\r\nContent-Length: 0\r\n\r\n");
@@ -214,7 +214,7 @@ fn serve_endless(is_quick: &Arc<AtomicBool>) -> u16 {
 }
 
 #[test]
-fn a_limit_of_time_does_not_wait_for_slow_answers() {
+fn a_time_limit_does_not_wait_for_slow_answers() {
     let is_quick = Arc::new(AtomicBool::new(false));
     let dir = tempfile::tempdir().expect("a temporary folder");
     let seeds = [(); 2].map(|()| format!("http://127.0.0.1:{}/", serve_endless(&is_quick)));
@@ -230,7 +230,7 @@ fn a_limit_of_time_does_not_wait_for_slow_answers() {
 }
 
 #[test]
-fn a_limit_of_time_holds_while_the_crawl_is_paused() {
+fn a_time_limit_holds_while_the_crawl_is_paused() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     std::fs::create_dir_all(dirs(dir.path()).frontier).expect("a folder");
     std::fs::write(dirs(dir.path()).frontier.join("pause"), "").expect("a file");
@@ -242,7 +242,7 @@ fn a_limit_of_time_holds_while_the_crawl_is_paused() {
 }
 
 #[test]
-fn what_is_under_way_when_a_crawl_is_stopped_waits() {
+fn unfinished_requests_of_a_stopped_crawl_stay_waiting() {
     let is_quick = Arc::new(AtomicBool::new(false));
     let dir = tempfile::tempdir().expect("a temporary folder");
     let seeds = [(); 3].map(|()| format!("http://127.0.0.1:{}/", serve_endless(&is_quick)));
@@ -259,7 +259,7 @@ fn what_is_under_way_when_a_crawl_is_stopped_waits() {
 }
 
 #[test]
-fn heads_without_end_are_given_up() {
+fn endless_heads_are_abandoned() {
     let port = serve_page(|out| {
         write(out, "HTTP/1.1 200 OK\r\n");
         for number in 0..100_000 {
@@ -273,7 +273,7 @@ fn heads_without_end_are_given_up() {
 }
 
 #[test]
-fn a_wait_that_is_too_long_sets_the_host_aside() {
+fn an_overlong_retry_after_sets_the_host_aside() {
     let port = serve_page(|out| {
         write(out, "HTTP/1.1 429 Slow\r\nRetry-After: 86400\r\nContent-Length: 0\r\n\r\n");
     });
@@ -285,7 +285,7 @@ fn a_wait_that_is_too_long_sets_the_host_aside() {
 /// More seconds than fit into a number, than milliseconds do, and than any wait: the host is set aside for 30
 /// days, by this run and the next.
 #[test]
-fn a_wait_without_measure_is_one_of_thirty_days() {
+fn a_huge_retry_after_is_limited_to_thirty_days() {
     const DAYS_30_S: i64 = 30 * 24 * 3600;
     let config = Config { timeout_ms: 10_000, ..config() };
     for wait in [
@@ -332,7 +332,7 @@ fn a_redirect_out_of_scope_is_refused() {
 }
 
 #[test]
-fn private_addresses_need_to_be_named() {
+fn links_to_private_addresses_are_refused() {
     let port = serve_page(|out| {
         let links = "<a href='http://10.0.0.1/'>a</a><a href='http://192.168.0.1/'>b</a>";
         write(out, &format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{links}"));
@@ -345,7 +345,7 @@ fn private_addresses_need_to_be_named() {
 }
 
 #[test]
-fn crawls_that_must_not_begin() {
+fn invalid_crawls_are_refused() {
     let refused = |config: &Config, seeds: &[&str]| check(config, seeds).expect_err("refused");
     let contact = refused(&config(), &["http://example.org/"]);
     assert!(
@@ -362,7 +362,7 @@ fn crawls_that_must_not_begin() {
 }
 
 #[test]
-fn a_seed_of_a_crawl_that_was_refused_is_not_kept() {
+fn a_refused_crawl_keeps_no_seed() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let refused = crawl(dir.path(), &config(), &["http://example.org/".to_owned()]);
     assert!(matches!(refused, Err(CrawlError::NoContact { .. })), "{refused:?}");
@@ -385,7 +385,7 @@ impl Clock for Broken {
 }
 
 #[test]
-fn a_thread_that_panics_ends_the_run_with_an_error() {
+fn a_panicking_thread_ends_the_run_with_an_error() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     // Long enough for the parser to read its clock.
     let port = serve(|_, _| thread::sleep(Duration::from_secs(5)));
@@ -398,7 +398,7 @@ fn a_thread_that_panics_ends_the_run_with_an_error() {
 
 /// A site that redirects requests for its robots.txt to the home page, as many do.
 #[test]
-fn a_home_page_that_was_read_as_robots_is_still_a_page() {
+fn a_home_page_read_as_robots_remains_a_page() {
     let port = serve(|path, out| match path {
         "/robots.txt" => {
             write(out, "HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n");
@@ -413,7 +413,7 @@ fn a_home_page_that_was_read_as_robots_is_still_a_page() {
 }
 
 #[test]
-fn a_robots_file_in_a_coding_that_cannot_be_read_allows_nothing() {
+fn a_robots_file_in_an_unknown_coding_allows_nothing() {
     let port = serve(|_, out| {
         write(out, "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 1\r\n\r\n\x03");
     });
@@ -424,7 +424,7 @@ fn a_robots_file_in_a_coding_that_cannot_be_read_allows_nothing() {
 }
 
 #[test]
-fn seeds_need_no_scheme_and_stay_one_each() {
+fn seeds_without_a_scheme_are_not_duplicated() {
     let port = serve_page(|out| {
         write(out, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 0\r\n\r\n");
     });
@@ -458,7 +458,7 @@ fn self_signed(dir: &Path) -> rustls::ServerConfig {
 }
 
 #[test]
-fn needs_openssl_a_certificate_that_nobody_vouches_for_gives_no_page() {
+fn needs_openssl_an_untrusted_certificate_yields_no_page() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let server = Arc::new(self_signed(dir.path()));
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
@@ -483,7 +483,7 @@ fn needs_openssl_a_certificate_that_nobody_vouches_for_gives_no_page() {
 }
 
 #[test]
-fn limits_that_the_archive_would_refuse_are_refused_at_the_beginning() {
+fn limits_above_those_of_the_archive_are_refused() {
     for (key, change) in [
         ("url_bytes_max", (|config| config.url_bytes_max = 20_000) as fn(&mut Config)),
         ("head_bytes_max", |config| config.head_bytes_max = 1 << 18),

@@ -24,7 +24,7 @@ fn check(point: Point, text: &str, facts: &Facts<'_>, wanted: bool) {
 }
 
 #[test]
-fn every_field_and_every_sign() {
+fn every_field_and_operator_is_evaluated() {
     let page = url("http://docs.Example.org:81/docs/a/Guide.PDF?q=1&r");
     let from = url("http://docs.example.org:81/");
     let facts = Facts {
@@ -89,7 +89,7 @@ fn refused(point: Point, text: &str, column: usize, why: &str, suggestion: Optio
 }
 
 #[test]
-fn what_is_wrong_is_shown_with_its_place() {
+fn an_error_is_reported_with_its_position() {
     use Point::{Fetch, Link, Parse, Store};
     refused(Fetch, "hots = a", 1, "`hots` is no field", Some("host"));
     refused(Fetch, "host = a ant path = b", 10, "`and` or `or`", Some("and"));
@@ -118,7 +118,7 @@ fn what_is_wrong_is_shown_with_its_place() {
 }
 
 #[test]
-fn a_wrong_filter_is_a_wrong_configuration() {
+fn an_invalid_filter_is_a_configuration_error() {
     let config = Config { link_filter: "depth <= many".to_owned(), ..Config::default() };
     let error = config.check().expect_err("it is no filter");
     assert!(matches!(error, CrawlError::Config { key: "link_filter", .. }), "{error}");
@@ -167,7 +167,7 @@ fn expression() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_as_the_same(text in expression()) {
+    fn a_printed_filter_parses_to_the_same_filter(text in expression()) {
         let filter = Filter::compile(&text, Point::Store).expect("it is of the grammar");
         let written = filter.to_string();
         let again = Filter::compile(&written, Point::Store);
@@ -176,7 +176,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_filter_or_an_error_with_a_place(
+    fn any_text_is_a_filter_or_a_positioned_error(
         parts in prop::collection::vec(
             prop::sample::select(vec![
                 "host", "not", "and", "or", "in", "(", ")", ",", "=", "~", "<=", "\"", "\\", "a",
@@ -240,7 +240,7 @@ fn a_fetch_filter_keeps_urls_out_of_the_queues() {
 }
 
 #[test]
-fn a_link_filter_keeps_a_crawl_on_its_site_and_near_its_start() {
+fn a_link_filter_limits_site_and_depth() {
     let server = server();
     let web = server.web();
     let host = &web.hosts()[1];
@@ -287,7 +287,7 @@ fn a_parse_filter_leaves_links_unread() {
 }
 
 #[test]
-fn a_store_filter_keeps_pages_out_of_the_archive_but_not_their_links() {
+fn a_store_filter_excludes_pages_but_keeps_their_links() {
     let server = server();
     let web = server.web();
     let truth = web.truth(30);
@@ -309,7 +309,7 @@ fn a_store_filter_keeps_pages_out_of_the_archive_but_not_their_links() {
 }
 
 #[test]
-fn a_crawl_without_an_archive_goes_on_from_the_links_it_noted() {
+fn a_crawl_without_an_archive_resumes_from_logged_links() {
     let server = server();
     let web = server.web();
     let seeds = [web.url(&web.hosts()[1], "/")];
@@ -333,7 +333,7 @@ fn a_crawl_without_an_archive_goes_on_from_the_links_it_noted() {
 
 /// The answer of a busy server can be refused too, and its Retry-After is remembered.
 #[test]
-fn a_store_filter_is_asked_about_errors_too() {
+fn a_store_filter_applies_to_errors_too() {
     let port = serve(|path, out| {
         let answer = match path {
             "/robots.txt" => "404 Not Found\r\nContent-Length: 0\r\n\r\n",

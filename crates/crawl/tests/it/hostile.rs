@@ -167,7 +167,7 @@ fn check(paths: &[&str]) -> (Report, BTreeMap<String, usize>) {
 }
 
 #[test]
-fn every_trap_has_its_outcome_and_the_rest_is_visited() {
+fn traps_are_reported_and_other_pages_visited() {
     LazyLock::force(&BOMB);
     let traps = [
         "/endless",
@@ -239,7 +239,7 @@ fn check_coded_robots(part: impl Fn(Vec<u8>) -> Vec<u8> + Send + Sync + 'static)
 }
 
 #[test]
-fn where_a_robots_txt_is_cut_or_damaged_nothing_is_fetched() {
+fn a_damaged_robots_txt_allows_nothing() {
     let whole = check_coded_robots(|packed| packed);
     assert_eq!((whole.pages, whole.forbidden_by_robots), (1, 1));
     let cut = check_coded_robots(|packed| packed[..packed.len() - 12].to_vec());

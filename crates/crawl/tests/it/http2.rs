@@ -188,7 +188,7 @@ fn check_page(
 }
 
 #[test]
-fn needs_openssl_a_body_that_breaks_off_without_an_error_is_no_page() {
+fn needs_openssl_a_truncated_body_yields_no_page() {
     let (report, _) = check_page(|_, stream| {
         let data = frame(DATA, 0, stream, &[b'x'; 57]);
         [head(stream, OK, Some("5000"), 0), data, reset(stream, NO_ERROR)].concat()
@@ -208,7 +208,7 @@ fn needs_openssl_a_body_that_breaks_off_without_an_error_is_no_page() {
 }
 
 #[test]
-fn needs_openssl_what_is_refused_unseen_is_asked_once_more() {
+fn needs_openssl_a_request_refused_unprocessed_is_retried_once() {
     let go_away = |code: u32| frame(GOAWAY, 0, 0, &[[0; 4], code.to_be_bytes()].concat());
     // Refused on each stream, or on the whole connection.
     let (report, seen) = check_page(|number, stream| match number {
@@ -232,7 +232,7 @@ fn needs_openssl_what_is_refused_unseen_is_asked_once_more() {
 
 /// A refused request is a request all the same: the next one keeps the pause, and retries are limited.
 #[test]
-fn needs_openssl_what_is_refused_unseen_is_asked_again_after_the_pause_of_its_host() {
+fn needs_openssl_a_refused_request_is_retried_after_the_pause() {
     for code in [REFUSED, HTTP_1_1_REQUIRED] {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let (report, seen) = check(dir.path(), 2, move |_, stream| reset(stream, code));
@@ -245,7 +245,7 @@ fn needs_openssl_what_is_refused_unseen_is_asked_again_after_the_pause_of_its_ho
 }
 
 #[test]
-fn needs_openssl_a_server_that_wants_http1_after_all_is_spoken_to_in_it() {
+fn needs_openssl_a_server_requiring_http1_gets_http1() {
     let (report, seen) = check_page(|_, stream| reset(stream, HTTP_1_1_REQUIRED));
     assert_eq!(report.pages, 1, "{:?}", report.failures);
     assert_eq!(seen.requests.load(Ordering::Relaxed), 3);
@@ -253,7 +253,7 @@ fn needs_openssl_a_server_that_wants_http1_after_all_is_spoken_to_in_it() {
 
 /// A server that never closes: each connection still ends with its visit.
 #[test]
-fn needs_openssl_connections_end_with_their_visits() {
+fn needs_openssl_a_connection_is_closed_after_its_visit() {
     let (report, seen) = check_page(|number, stream| match number {
         1 => page(stream, &crate::hostile::links_to(&["/1", "/2", "/3", "/4", "/5"])),
         _ => Vec::new(),

@@ -15,7 +15,7 @@ use crate::hostile;
 use crate::support::{archived, config, crawl, dirs, server};
 
 #[test]
-fn a_sitemap_can_be_a_seed_and_is_kept_as_one() {
+fn a_sitemap_seed_is_kept_as_a_sitemap() {
     let server = server();
     let web = server.web();
     let host = web.special(Kind::Sitemap).expect("there are oddities");
@@ -56,7 +56,7 @@ fn server_sitemap(server: &simweb::Server, host: &simweb::Host) -> String {
 }
 
 #[test]
-fn bytes_in_all_are_limited_over_runs() {
+fn total_bytes_are_limited_across_runs() {
     let server = server();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = Config { bytes_max: 50_000, fetchers: 4, ..config(&server) };
@@ -110,7 +110,7 @@ fn bytes_of_unchanged_pages_count_in_later_runs() {
 }
 
 #[test]
-fn time_in_all_is_limited() {
+fn total_time_is_limited() {
     let server = server();
     let dir = tempfile::tempdir().expect("a temporary folder");
     // At this pace the crawl would take minutes.
@@ -123,7 +123,7 @@ fn time_in_all_is_limited() {
 
 /// Requests under way have three seconds to end; then they are interrupted, and wait for the next run.
 #[test]
-fn a_server_that_hangs_does_not_lengthen_the_time() {
+fn a_hanging_server_does_not_extend_the_time() {
     let port = hostile::serve(|request, out| {
         let head = "Content-Type: text/html\r\nContent-Length: 3\r\nConnection: close\r\n\r\n";
         out.say(&format!("HTTP/1.1 200 OK\r\n{head}"));
@@ -142,7 +142,7 @@ fn a_server_that_hangs_does_not_lengthen_the_time() {
 }
 
 #[test]
-fn urls_whose_turn_is_too_far_away_are_pruned_and_counted() {
+fn urls_queued_too_far_ahead_are_dropped_and_counted() {
     let server = server();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = Config { turn_s_max: 1, delay_ms: 400, scope: Scope::Host, ..config(&server) };
@@ -154,7 +154,7 @@ fn urls_whose_turn_is_too_far_away_are_pruned_and_counted() {
 }
 
 #[test]
-fn a_crawl_whose_queues_are_on_disk_finds_the_same() {
+fn a_crawl_with_disk_queues_finds_the_same_pages() {
     let server = server();
     let seeds = server.web().seeds();
     let run = |change: &dyn Fn(&mut Config)| {
@@ -189,7 +189,7 @@ const PAGE: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: cl
 
 /// A request that the end of the run interrupts still counts.
 #[test]
-fn a_request_that_is_cut_off_is_counted() {
+fn an_interrupted_request_is_counted() {
     let asked = Arc::new(AtomicU64::new(0));
     let seen = Arc::clone(&asked);
     let port = hostile::serve(move |request, out| {
@@ -223,7 +223,7 @@ impl Clock for Hasty {
 /// The log of visits is rebuilt. The run may end before it has read the archive; then it does not know the counts
 /// of states.
 #[test]
-fn a_run_that_ends_while_it_reads_the_archive_keeps_the_counts_of_the_one_before() {
+fn a_run_stopped_while_reading_keeps_previous_counts() {
     let server = server();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = config(&server);
@@ -252,7 +252,7 @@ fn a_run_that_ends_while_it_reads_the_archive_keeps_the_counts_of_the_one_before
 /// By the clock of the server, from the moment before an answer to the moment after the next request.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the server has a clock of its own")]
-fn not_one_silence_is_shorter_than_the_delay() {
+fn no_pause_is_shorter_than_the_delay() {
     const DELAY: Duration = Duration::from_millis(7);
     let gaps: Arc<Mutex<(Option<Instant>, Vec<Duration>)>> = Arc::default();
     let seen = Arc::clone(&gaps);

@@ -95,7 +95,7 @@ fn list() -> Config {
 }
 
 #[test]
-fn a_list_is_not_over_before_its_sitemap_or_redirect_could_be_read() {
+fn a_list_waits_for_its_sitemap_or_redirect() {
     for (is_sitemap, wanted) in
         [(true, &["/list.xml", "/new", "/p1"][..]), (false, &["/p2", "/way"][..])]
     {
@@ -125,7 +125,7 @@ fn a_list_is_not_over_before_its_sitemap_or_redirect_could_be_read() {
 
 /// Whatever it was before: what is given as a sitemap is asked for as one.
 #[test]
-fn a_sitemap_that_was_a_page_for_a_while_is_read_again() {
+fn a_given_sitemap_is_always_fetched_as_a_sitemap() {
     for recrawl in [list(), Config { recrawl: Recrawl::All, follow: false, ..config() }] {
         let site = Site::crawl();
         let seed = [format!("sitemap:{}", site.url("/list.xml"))];
@@ -147,7 +147,7 @@ fn a_sitemap_that_was_a_page_for_a_while_is_read_again() {
 
 /// What it names is not given then, but where it has moved to is.
 #[test]
-fn a_sitemap_that_a_list_names_as_a_page_is_asked_for_again() {
+fn a_sitemap_listed_as_a_page_is_fetched_again() {
     let site = Site::crawl();
     let (page, sitemap) = (site.url("/list.xml"), format!("sitemap:{}", site.url("/list.xml")));
     assert_eq!(site.run(&list(), &[sitemap], 0).0, ["/list.xml", "/new", "/p1"]);

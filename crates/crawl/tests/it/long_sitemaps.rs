@@ -66,7 +66,7 @@ fn send_sitemap(out: &mut Out, sent: &Sent, host: usize) {
 
 /// All of them at once would take several times the memory.
 #[test]
-fn few_long_sitemaps_are_read_at_a_time_and_none_is_lost() {
+fn only_few_long_sitemaps_are_read_at_once() {
     let sent = Arc::new(Sent::default());
     let serve = |host: usize| {
         let sent = Arc::clone(&sent);

@@ -48,7 +48,7 @@ fn twice(server: &Server, config: &Config) -> (TempDir, Vec<String>, u64) {
 
 /// A page of which only the 304 is left has no text, no links and no place in an index.
 #[test]
-fn a_page_whose_body_is_lost_is_asked_for_again() {
+fn a_page_with_a_lost_body_is_fetched_again() {
     let server = start(0, 0);
     let config = config(&server);
     for damage in ["gone", "empty", "junk"] {
@@ -80,7 +80,7 @@ fn a_page_whose_body_is_lost_is_asked_for_again() {
 
 /// An older version of the page is not what it was found to be still.
 #[test]
-fn a_body_that_is_lost_is_not_replaced_by_an_older_one() {
+fn an_older_body_does_not_replace_a_lost_one() {
     let server = start(0, 0);
     let config = config(&server);
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -110,7 +110,7 @@ fn a_body_that_is_lost_is_not_replaced_by_an_older_one() {
 
 /// The log of visits tells of records that cannot be read any more; only a recrawl finds out.
 #[test]
-fn pages_whose_records_are_damaged_count_once() {
+fn pages_with_damaged_records_are_counted_once() {
     let server = start(0, 0);
     let config = config(&server);
     let (dir, old, pages) = twice(&server, &config);
@@ -138,7 +138,7 @@ fn pages_whose_records_are_damaged_count_once() {
 }
 
 #[test]
-fn what_is_lost_waits_for_a_run_that_may_ask_for_it() {
+fn lost_pages_wait_for_a_run_allowed_to_fetch() {
     let server = start(0, 0);
     let config = config(&server);
     let (dir, old, pages) = twice(&server, &config);
@@ -159,7 +159,7 @@ fn what_is_lost_waits_for_a_run_that_may_ask_for_it() {
 
 /// Whatever else is missing, and however the recrawl of the list is asked for.
 #[test]
-fn a_recrawl_of_a_list_asks_for_what_is_lost() {
+fn a_recrawl_of_a_list_fetches_lost_pages() {
     let server = start(0, 0);
     let config = config(&server);
     let seeds = server.web().seeds();
@@ -182,7 +182,7 @@ fn a_recrawl_of_a_list_asks_for_what_is_lost() {
 
 /// What is asked for again besides is none: a sitemap, a redirect, an error.
 #[test]
-fn pages_that_are_lost_are_counted_and_nothing_else() {
+fn only_lost_pages_are_counted_as_lost() {
     let asked = Arc::<AtomicUsize>::default();
     let count = Arc::clone(&asked);
     let port = serve(move |path, out| {
@@ -216,7 +216,7 @@ fn pages_that_are_lost_are_counted_and_nothing_else() {
 
 /// A sitemap that is lost, too, tells only when it is read again what a list names.
 #[test]
-fn what_a_list_is_found_to_name_and_is_lost_is_asked_for_and_counted_once() {
+fn lost_pages_of_a_lost_sitemap_are_counted_once() {
     let port = serve(move |path, out| {
         let loc = |path: &str| format!("<url><loc>{path}</loc></url>");
         let (head, body) = match path {
@@ -251,7 +251,7 @@ fn what_a_list_is_found_to_name_and_is_lost_is_asked_for_and_counted_once() {
 
 /// What was in it has been asked for meanwhile as if it were new.
 #[test]
-fn pages_of_a_file_that_is_put_back_count_once() {
+fn pages_of_a_restored_file_are_counted_once() {
     let server = start(0, 0);
     let config = config(&server);
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -280,7 +280,7 @@ fn pages_of_a_file_that_is_put_back_count_once() {
 
 /// A file may be copied, imported, or put back under another name: a URL is a page once, whatever files have it.
 #[test]
-fn pages_that_stand_in_two_files_count_once() {
+fn pages_in_two_files_are_counted_once() {
     let is_later = Arc::<AtomicUsize>::default();
     let later = Arc::clone(&is_later);
     let port = serve(move |path, out| {

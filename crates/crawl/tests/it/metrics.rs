@@ -64,7 +64,7 @@ fn scrape(address: SocketAddr, path: &str) -> String {
 }
 
 #[test]
-fn every_line_of_the_metrics_of_a_running_crawl_is_well_formed_and_counts_only_grow() {
+fn metrics_are_well_formed_and_counters_never_decrease() {
     let server = server();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let runtime = tokio::runtime::Runtime::new().expect("threads");
@@ -111,7 +111,7 @@ fn every_line_of_the_metrics_of_a_running_crawl_is_well_formed_and_counts_only_g
 }
 
 #[test]
-fn the_report_that_a_crawl_leaves_is_the_one_that_it_returns() {
+fn the_saved_report_equals_the_returned_report() {
     let server = server();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let frontier = dirs(dir.path()).frontier;
@@ -126,7 +126,7 @@ fn the_report_that_a_crawl_leaves_is_the_one_that_it_returns() {
 }
 
 #[test]
-fn without_storing_the_same_pages_are_fetched_and_no_archive_is_left() {
+fn a_crawl_without_storing_leaves_no_archive() {
     let server = server();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let stored = tempfile::tempdir().expect("a temporary folder");

@@ -14,7 +14,7 @@ fn class(ranking: &dyn VisitOrder, path: &str, off_site: bool, similarity: f32) 
 }
 
 #[test]
-fn breadth_first_has_one_class_and_shallow_first_one_a_level() {
+fn breadth_first_and_shallow_first_classify_urls() {
     let breadth = ranking(Order::BreadthFirst, Weights::default());
     let shallow = ranking(Order::ShallowFirst, Weights::default());
     let paths = ["/", "/a", "/a/", "/a/b", "/a?b=/c/d", "/a/b/c"];
@@ -24,7 +24,7 @@ fn breadth_first_has_one_class_and_shallow_first_one_a_level() {
 }
 
 #[test]
-fn each_signal_counts_by_its_weight_alone() {
+fn each_signal_counts_only_by_its_weight() {
     let last = CLASSES - 1;
     for (weights, good, bad) in [
         (Weights { short_url: 7, ..NONE }, ("/a", false, 0.0), ("/a/b/c/d", false, 0.0)),
@@ -69,7 +69,7 @@ fn refused(config: &Config, key: &str, word: &str) {
 }
 
 #[test]
-fn orders_that_cannot_be_are_explained() {
+fn invalid_orders_are_refused_with_a_reason() {
     let config = |order, weights| Config { order, weights, ..Config::default() };
     refused(&config(Order::DepthFirst, Weights::default()), "order", "never comes back");
     refused(&config(Order::Priority, NONE), "weights", "all are 0");

@@ -87,7 +87,7 @@ fn check_down(host: &Host, dir: &Path, first: &Config) {
 }
 
 #[test]
-fn a_host_that_hangs_up_is_set_aside_by_every_run_and_loses_no_page() {
+fn a_host_closing_connections_loses_no_page() {
     let (host, dir) = (Host::start(), tempfile::tempdir().expect("a temporary folder"));
     host.crawl(dir.path(), &Config { pages_max: 1, ..config() });
     check_down(&host, dir.path(), &config());
@@ -97,7 +97,7 @@ fn a_host_that_hangs_up_is_set_aside_by_every_run_and_loses_no_page() {
 }
 
 #[test]
-fn a_recrawl_of_a_host_that_hangs_up_is_not_over() {
+fn a_recrawl_stays_unfinished_while_the_host_is_down() {
     let (host, dir) = (Host::start(), tempfile::tempdir().expect("a temporary folder"));
     host.crawl(dir.path(), &config());
     check_down(&host, dir.path(), &Config { recrawl: Recrawl::All, ..config() });
@@ -107,7 +107,7 @@ fn a_recrawl_of_a_host_that_hangs_up_is_not_over() {
 
 /// Failures from before an outage still count, whatever happens to the host meanwhile.
 #[test]
-fn tries_from_before_an_outage_count() {
+fn attempts_before_an_outage_count() {
     let (is_down, asked) = (Arc::<AtomicBool>::default(), Arc::<Mutex<Vec<String>>>::default());
     let (down, log) = (Arc::clone(&is_down), Arc::clone(&asked));
     let port = serve(move |path, out| {
@@ -144,7 +144,7 @@ fn tries_from_before_an_outage_count() {
 }
 
 #[test]
-fn refused_connections_cost_no_page_its_tries() {
+fn refused_connections_use_up_no_attempts() {
     let (host, dir) = (Host::start(), tempfile::tempdir().expect("a temporary folder"));
     let refusing = TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
     let address = refusing.local_addr().expect("it is bound");
@@ -173,7 +173,7 @@ const BROKEN: &str = "HTTP/1.1 500 Broken\r\nConnection: close\r\nContent-Length
 
 /// Fewer pages than `host_failures_max` are left, so nothing shows whose fault it is.
 #[test]
-fn an_outage_costs_a_host_of_few_pages_none_of_them() {
+fn an_outage_loses_no_page_of_a_small_host() {
     for answer in ["", BUSY, BROKEN] {
         let (host, dir) = (Host::with(6, answer), tempfile::tempdir().expect("a temporary folder"));
         host.crawl(dir.path(), &Config { pages_max: 1, ..config() });
@@ -197,7 +197,7 @@ fn an_outage_costs_a_host_of_few_pages_none_of_them() {
 
 /// A page has only one attempt, and its first failure does not show whose fault it is.
 #[test]
-fn an_outage_costs_no_page_that_is_tried_once() {
+fn an_outage_loses_no_page_limited_to_one_attempt() {
     for (pages, answer) in [(6, ""), (6, BROKEN), (PAGES, BUSY), (PAGES, "")] {
         let (host, dir) =
             (Host::with(pages, answer), tempfile::tempdir().expect("a temporary folder"));
@@ -220,7 +220,7 @@ fn an_outage_costs_no_page_that_is_tried_once() {
 
 /// The page is requested once more after others have shown that it is not the host.
 #[test]
-fn a_page_that_is_tried_once_is_given_up_when_others_have_answered() {
+fn a_single_attempt_page_is_abandoned_after_other_answers() {
     let (first, asked) = with_a_bad_page("<a href=/bad>x</a><a href=/1>x</a>");
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = Config { retries: 0, ..config() };
@@ -232,7 +232,7 @@ fn a_page_that_is_tried_once_is_given_up_when_others_have_answered() {
 
 /// Attempts of a run that was stopped do not count either, as long as the host does not answer.
 #[test]
-fn an_outage_that_a_run_was_stopped_in_costs_no_page() {
+fn stopping_a_run_during_an_outage_loses_no_page() {
     let (host, dir) = (Host::with(6, BROKEN), tempfile::tempdir().expect("a temporary folder"));
     host.crawl(dir.path(), &Config { pages_max: 1, ..config() });
     host.set_down(true);
@@ -250,7 +250,7 @@ fn an_outage_that_a_run_was_stopped_in_costs_no_page() {
 
 /// A host that answers for its only page does not fail as a whole.
 #[test]
-fn a_lone_page_that_is_locked_is_given_up() {
+fn a_locked_single_page_is_abandoned() {
     let locked = "HTTP/1.1 423 Locked\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
     let (host, dir) = (Host::with(0, locked), tempfile::tempdir().expect("a temporary folder"));
     host.set_down(true);
@@ -261,7 +261,7 @@ fn a_lone_page_that_is_locked_is_given_up() {
 }
 
 #[test]
-fn a_lone_page_that_fails_waits_for_the_next_crawl() {
+fn a_failing_single_page_waits_for_the_next_crawl() {
     let (host, dir) = (Host::with(0, BUSY), tempfile::tempdir().expect("a temporary folder"));
     host.set_down(true);
     for run in 0..4 {
@@ -301,7 +301,7 @@ fn tries(asked: &Mutex<Vec<String>>) -> usize {
 
 /// The host answers other pages between the attempts of the failing one, so the page is at fault.
 #[test]
-fn a_page_that_fails_beside_others_is_given_up() {
+fn a_page_failing_among_others_is_abandoned() {
     let (first, asked) = with_a_bad_page("<a href=/bad>x</a><a href=/1>x</a>");
     let dir = tempfile::tempdir().expect("a temporary folder");
     let report = crawl(dir.path(), &config(), &[first]).expect("it runs");
@@ -313,7 +313,7 @@ fn a_page_that_fails_beside_others_is_given_up() {
 /// One page goes on failing after an outage: later runs do not request it first, nor alone. A recrawl has all
 /// attempts for it, whatever was unclear in the outage.
 #[test]
-fn a_page_that_goes_on_failing_after_an_outage_holds_up_no_other() {
+fn a_page_failing_after_an_outage_delays_no_other() {
     for retries in [0, 1, 2] {
         let (is_down, asked) =
             (Arc::new(AtomicBool::new(true)), Arc::<Mutex<Vec<String>>>::default());
@@ -349,7 +349,7 @@ fn a_page_that_goes_on_failing_after_an_outage_holds_up_no_other() {
 
 /// If it comes last, the host may be at fault; but not after the host has answered others, in any run.
 #[test]
-fn a_page_that_fails_last_is_given_up_when_its_host_has_answered_others() {
+fn a_failed_last_page_is_abandoned_after_other_answers() {
     let (first, asked) = with_a_bad_page("<a href=/1>x</a><a href=/bad>x</a>");
     let dir = tempfile::tempdir().expect("a temporary folder");
     let report = crawl(dir.path(), &config(), &[first]).expect("it runs");
@@ -370,7 +370,7 @@ fn a_page_that_fails_last_is_given_up_when_its_host_has_answered_others() {
 /// While a page of a host fails, another host names more of its pages, one by one: it is not set aside for the
 /// rest of the run.
 #[test]
-fn a_host_that_was_set_aside_for_its_only_page_comes_back_for_another() {
+fn a_host_set_aside_returns_for_a_new_page() {
     let (first, asked) = with_a_bad_page("<a href=/bad>x</a>");
     let to = first.clone();
     let slow = serve(move |path, out| {

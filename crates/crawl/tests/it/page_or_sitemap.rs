@@ -217,29 +217,29 @@ fn check_way(robots: Face, path: &'static str, first: Face, is_given: bool) {
 }
 
 #[test]
-fn a_sitemap_of_robots_txt_counts_as_what_it_is() {
+fn a_robots_txt_sitemap_is_counted_by_its_content() {
     check_way(Face::Names, "/list", Face::Html, false);
 }
 
 #[test]
-fn a_sitemap_of_an_index_counts_as_what_it_is() {
+fn an_index_sitemap_is_counted_by_its_content() {
     check_way(Face::Names, "/part", Face::Html, false);
 }
 
 #[test]
-fn a_given_sitemap_counts_as_what_it_is() {
+fn a_given_sitemap_is_counted_by_its_content() {
     check_way(Face::Nothing, "/list", Face::Html, true);
 }
 
 /// The same bytes are a page first, and then a sitemap.
 #[test]
-fn a_given_sitemap_that_a_link_led_to_before_counts_as_what_it_is() {
+fn a_previously_linked_sitemap_is_counted_by_its_content() {
     check_way(Face::Nothing, "/linked", Face::Text, true);
 }
 
 /// By robots.txt, and by an index that robots.txt names.
 #[test]
-fn what_is_named_as_a_sitemap_is_asked_for_as_one_each_time() {
+fn a_named_sitemap_is_always_fetched_as_a_sitemap() {
     use Face::{Html, Index, Names, Nothing, Text, Xml};
     for path in ["/list", "/part"] {
         let namer = if path == "/list" { "/robots.txt" } else { "/index" };

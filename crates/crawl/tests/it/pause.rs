@@ -9,7 +9,7 @@ use crawl::{Config, Snapshot, SystemClock, run};
 use crate::support::{config, crawl, dirs, server};
 
 #[test]
-fn a_crawl_holds_while_the_file_is_there() {
+fn a_crawl_pauses_while_the_file_exists() {
     let server = server();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let pause = dir.path().join("frontier/pause");
@@ -36,7 +36,7 @@ fn a_crawl_holds_while_the_file_is_there() {
 
 /// The time limit of a run also counts while it is paused.
 #[test]
-fn a_limit_of_time_ends_a_crawl_that_is_held() {
+fn a_time_limit_ends_a_paused_crawl() {
     let server = server();
     let dir = tempfile::tempdir().expect("a temporary folder");
     fs::create_dir_all(dir.path().join("frontier")).expect("a folder");

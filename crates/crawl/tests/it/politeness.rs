@@ -16,7 +16,7 @@ fn politeness() -> Politeness {
 }
 
 #[test]
-fn the_longer_of_delay_and_crawl_delay() {
+fn the_longer_of_delay_and_crawl_delay_counts() {
     let politeness = politeness();
     assert_eq!(politeness.pause_ms(None), 1_000);
     assert_eq!(politeness.pause_ms(Some(10)), 1_000);
@@ -25,7 +25,7 @@ fn the_longer_of_delay_and_crawl_delay() {
 }
 
 #[test]
-fn back_off_doubles_and_obeys() {
+fn back_off_doubles_and_obeys_retry_after() {
     let politeness = politeness();
     let back_off = |failures| politeness.back_off_ms(failures, None, None);
     assert_eq!([1, 2, 3].map(back_off), [Some(5_000), Some(10_000), Some(20_000)]);
@@ -38,7 +38,7 @@ fn back_off_doubles_and_obeys() {
 
 proptest! {
     #[test]
-    fn never_shorter_than_asked(
+    fn back_off_is_never_shorter_than_requested(
         failures in 0..100_u32,
         delay in prop::option::of(any::<u64>()),
         after in prop::option::of(0..600_000_u64),
@@ -55,7 +55,7 @@ proptest! {
 }
 
 #[test]
-fn ten_seconds_at_factor_three_are_thirty_of_silence() {
+fn ten_seconds_at_factor_three_give_thirty_of_pause() {
     let politeness = Politeness::new(&Config {
         politeness: PolitenessKind::Relative,
         slice_ms: 2_000,
@@ -76,7 +76,7 @@ fn ten_seconds_at_factor_three_are_thirty_of_silence() {
 }
 
 #[test]
-fn after_a_burst_there_is_silence() {
+fn a_burst_is_followed_by_a_pause() {
     let politeness = Politeness::new(&Config {
         delay_ms: 10,
         burst_requests: 3,
@@ -99,7 +99,7 @@ fn after_a_burst_there_is_silence() {
 }
 
 #[test]
-fn a_request_of_which_nothing_else_is_known_counts_as_the_last_of_a_burst() {
+fn an_unknown_request_counts_as_ending_a_burst() {
     let first_ms = |burst_requests| {
         let config =
             Config { delay_ms: 10, burst_requests, burst_pause_ms: 5_000, ..Config::default() };
@@ -193,7 +193,7 @@ fn check_walk(config: &Config, addresses: &[u8], delays: &[Option<u64>], lengths
 
 proptest! {
     #[test]
-    fn any_schedule_is_that_of_the_definition(
+    fn any_schedule_matches_the_definition(
         is_relative in any::<bool>(),
         delay_ms in 0..50_u64,
         ip_delay_ms in prop_oneof![Just(0), 1..30_u64],

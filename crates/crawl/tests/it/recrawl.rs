@@ -88,7 +88,7 @@ fn noticed(records: &[Record]) -> Changes {
 }
 
 #[test]
-fn what_was_given_up_is_asked_for_again_by_a_recrawl() {
+fn a_recrawl_fetches_abandoned_pages_again() {
     for recrawl in [Recrawl::All, Recrawl::Due] {
         let other = Arc::new(AtomicBool::new(false));
         let port = serve_bare(&other);
@@ -105,7 +105,7 @@ fn what_was_given_up_is_asked_for_again_by_a_recrawl() {
 }
 
 #[test]
-fn a_recrawl_that_a_limit_ended_goes_on_with_the_next_run() {
+fn a_recrawl_ended_by_a_limit_resumes() {
     let server = start(plain());
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = config(&server);
@@ -121,7 +121,7 @@ fn a_recrawl_that_a_limit_ended_goes_on_with_the_next_run() {
 
 /// As many pages as there may be: they are asked for again all the same, however often, and no new one is.
 #[test]
-fn a_collection_that_is_full_can_be_recrawled_again_and_again() {
+fn a_full_collection_can_be_recrawled_repeatedly() {
     let server = start(plain());
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = Config { pages_max: 30, ..config(&server) };
@@ -144,7 +144,7 @@ fn a_collection_that_is_full_can_be_recrawled_again_and_again() {
 
 /// They stay in the collection as they are.
 #[test]
-fn a_recrawl_does_not_ask_for_what_the_rules_now_refuse() {
+fn a_recrawl_skips_pages_the_rules_now_refuse() {
     let (dir, config, _) = crawl_editions();
     let strict =
         Config { fetch_filter: r#"path !~ "^/(text|same)$""#.to_owned(), ..config.clone() };
@@ -159,7 +159,7 @@ fn a_recrawl_does_not_ask_for_what_the_rules_now_refuse() {
 }
 
 #[test]
-fn a_recrawl_of_what_is_due_is_widened_to_one_of_everything() {
+fn a_due_recrawl_can_be_widened_to_all_pages() {
     let server = start(plain());
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = config(&server);
@@ -190,7 +190,7 @@ fn a_recrawl_of_what_is_due_is_widened_to_one_of_everything() {
 }
 
 #[test]
-fn a_recrawl_that_cannot_be_understood_is_an_error() {
+fn an_unknown_recrawl_version_is_an_error() {
     let server = start(plain());
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = config(&server);
@@ -212,7 +212,7 @@ fn found(report: &Report) -> u64 {
 }
 
 #[test]
-fn what_a_recrawl_found_adds_to_what_it_asked_for() {
+fn the_outcomes_of_a_recrawl_add_up() {
     let (dir, config, edition) = crawl_editions();
     edition.store(1, Ordering::Relaxed);
     let second = crawl(dir.path(), &all(&config), &[]).expect("a recrawl");
@@ -273,7 +273,7 @@ fn serve_editions(edition: &Arc<AtomicU64>) -> u16 {
 }
 
 #[test]
-fn a_recrawl_of_servers_that_are_down_loses_no_page() {
+fn a_recrawl_during_an_outage_loses_no_page() {
     let server = start(Options { hosts: 2, ..plain() });
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = config(&server);
@@ -287,7 +287,7 @@ fn a_recrawl_of_servers_that_are_down_loses_no_page() {
 }
 
 #[test]
-fn an_unchanged_web_costs_only_not_modified() {
+fn an_unchanged_web_answers_only_not_modified() {
     let server = start(plain());
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = config(&server);
@@ -319,7 +319,7 @@ fn an_unchanged_web_costs_only_not_modified() {
 }
 
 #[test]
-fn what_a_filter_keeps_out_of_the_archive_is_asked_for_again_and_counts_for_nothing() {
+fn filtered_pages_are_fetched_again_but_not_counted() {
     let server = start(plain());
     let dir = tempfile::tempdir().expect("a temporary folder");
     let filter = "length < 2600 and not duplicate".to_owned();
@@ -344,7 +344,7 @@ fn what_a_filter_keeps_out_of_the_archive_is_asked_for_again_and_counts_for_noth
 }
 
 #[test]
-fn an_unchanged_web_with_all_its_oddities_has_not_changed() {
+fn an_unchanged_odd_web_is_found_unchanged() {
     let server = start(Options { oddities: true, ..plain() });
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = config(&server);
@@ -358,7 +358,7 @@ fn an_unchanged_web_with_all_its_oddities_has_not_changed() {
 }
 
 #[test]
-fn exactly_what_has_changed_is_noticed() {
+fn exactly_the_changed_pages_are_detected() {
     let server = start(plain());
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = config(&server);
@@ -384,7 +384,7 @@ fn exactly_what_has_changed_is_noticed() {
 }
 
 #[test]
-fn a_recrawl_that_was_stopped_goes_on_and_asks_nothing_twice() {
+fn a_stopped_recrawl_resumes_without_repeating_requests() {
     let server = start(plain());
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = config(&server);
@@ -408,7 +408,7 @@ fn a_recrawl_that_was_stopped_goes_on_and_asks_nothing_twice() {
 
 /// The next run asks it, and the recrawl is over when it has answered; a new recrawl does not wait for it.
 #[test]
-fn a_host_that_was_set_aside_is_asked_before_a_recrawl_is_over() {
+fn a_recrawl_waits_for_hosts_set_aside() {
     let is_down = Arc::new(AtomicBool::new(false));
     let down = Arc::clone(&is_down);
     let port = hostile::serve(move |request, out| {
@@ -444,7 +444,7 @@ fn a_host_that_was_set_aside_is_asked_before_a_recrawl_is_over() {
 
 /// A page that asks for more time than a run has ends every recrawl for its host; so it is the last to be asked.
 #[test]
-fn a_page_that_ends_each_recrawl_of_its_host_does_not_starve_the_others() {
+fn a_blocking_page_does_not_starve_a_recrawl() {
     let asked: Arc<Mutex<Vec<String>>> = Arc::default();
     let is_bad = Arc::new(AtomicBool::new(false));
     let (log, bad) = (Arc::clone(&asked), Arc::clone(&is_bad));
@@ -483,7 +483,7 @@ fn a_page_that_ends_each_recrawl_of_its_host_does_not_starve_the_others() {
 /// As many bytes as there may be: nothing can be asked for, so no recrawl begins that would be in the way of
 /// a later one; one that has begun goes on when there is room.
 #[test]
-fn a_limit_that_is_reached_already_begins_no_recrawl() {
+fn a_reached_limit_starts_no_recrawl() {
     let port = serve_bare(&Arc::new(AtomicBool::new(false)));
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = Config { delay_ms: 5, ip_delay_ms: 0, ..Config::default() };
@@ -526,7 +526,7 @@ fn crawl_later(
 }
 
 #[test]
-fn what_changes_often_is_asked_for_often() {
+fn frequently_changing_pages_are_fetched_often() {
     let server = start(plain());
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = Config { recrawl: Recrawl::Due, ..config(&server) };
@@ -664,7 +664,7 @@ fn needs_warcio_recrawled_archives_pass_its_check() {
 
 /// Whatever ends a run while it reads what earlier ones archived, what it was asked for is kept as a whole.
 #[test]
-fn what_is_wanted_is_kept_before_the_archive_is_read() {
+fn the_requested_recrawl_is_saved_before_reading_the_archive() {
     let other = Arc::new(AtomicBool::new(false));
     let port = serve_bare(&other);
     let url = |path: &str| format!("http://127.0.0.1:{port}{path}");
@@ -701,7 +701,7 @@ fn what_is_wanted_is_kept_before_the_archive_is_read() {
 
 /// A kill between the two files leaves what a run was given as if both had been one.
 #[test]
-fn seeds_that_are_not_kept_yet_are_kept_with_the_recrawl() {
+fn unsaved_seeds_are_saved_with_the_recrawl() {
     let port = serve_bare(&Arc::new(AtomicBool::new(false)));
     let url = |path: &str| format!("http://127.0.0.1:{port}{path}");
     let page = Config { delay_ms: 0, retry_ms: 1, follow: false, ..Config::default() };

@@ -55,7 +55,7 @@ fn stopped(server: &Server, dir: &Path) -> Config {
 
 /// Each run changes the compression, and the last record of the second is truncated as by a kill.
 #[test]
-fn a_crawl_goes_on_from_files_of_both_kinds() {
+fn a_crawl_resumes_from_gzip_and_zstd_files() {
     let server = server();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let gzip = config(&server);
@@ -80,7 +80,7 @@ fn a_crawl_goes_on_from_files_of_both_kinds() {
 }
 
 #[test]
-fn a_crawl_is_the_same_with_its_logs_and_without() {
+fn logs_do_not_change_a_resumed_crawl() {
     let server = server();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = stopped(&server, dir.path());
@@ -117,7 +117,7 @@ fn a_crawl_is_the_same_with_its_logs_and_without() {
 
 /// The archive ends before its log, as after a power cut, or the log before the archive.
 #[test]
-fn a_killed_crawl_is_the_same_with_its_logs_and_without() {
+fn logs_do_not_change_a_killed_crawl() {
     let server = server();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = config(&server);
@@ -173,7 +173,7 @@ fn quick() -> Config {
 
 /// The limit counts from the first page of the site, also if an earlier run had no limit.
 #[test]
-fn a_limit_of_depth_counts_what_earlier_runs_found() {
+fn a_depth_limit_counts_pages_of_earlier_runs() {
     let (web, dir) = (serve_chain(), tempfile::tempdir().expect("a temporary folder"));
     let first = Config { pages_max: 6, ..quick() };
     crawl(dir.path(), &first, &[format!("{web}/0")]).expect("it runs");
@@ -188,7 +188,7 @@ fn a_limit_of_depth_counts_what_earlier_runs_found() {
 
 /// It is then an ordinary page: visited if a page links to it.
 #[test]
-fn a_seed_that_is_taken_out_is_still_a_page_that_others_link_to() {
+fn a_removed_seed_remains_a_linked_page() {
     let (web, dir) = (serve_chain(), tempfile::tempdir().expect("a temporary folder"));
     let [page, linked, unlinked] = ["/8", "/9", "/5"].map(|path| format!("{web}{path}"));
     let seeds = [page.clone(), linked.clone(), unlinked.clone()];
@@ -201,7 +201,7 @@ fn a_seed_that_is_taken_out_is_still_a_page_that_others_link_to() {
 }
 
 #[test]
-fn what_is_not_ours_in_the_folder_of_logs_is_left_alone() {
+fn foreign_files_in_the_log_folder_are_kept() {
     let server = server();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let config = stopped(&server, dir.path());
@@ -240,7 +240,7 @@ fn crawl_until_bad(dir: &Path, config: &Config, seeds: &[String], asked: &Atomic
 
 /// The number of attempts does not depend on how often the crawl is interrupted, in a first crawl as in a recrawl.
 #[test]
-fn a_page_is_tried_no_more_often_by_many_runs_than_by_one() {
+fn interruptions_do_not_change_the_number_of_attempts() {
     let (asked, is_bad) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(true)));
     let (count, bad) = (Arc::clone(&asked), Arc::clone(&is_bad));
     let port = serve(move |path, out| {

@@ -39,7 +39,7 @@ fn first_ms(clock: &SystemClock, asked: &Mutex<Vec<u64>>, dir: &Path, seed: Stri
 }
 
 #[test]
-fn what_is_left_of_the_silence_is_waited_for_and_strangers_for_nothing() {
+fn the_rest_of_the_pause_is_kept_per_host() {
     let (clock, asked) = (Arc::new(SystemClock::new()), Arc::<Mutex<Vec<u64>>>::default());
     let dir = tempfile::tempdir().expect("a temporary folder");
     let [one, other] = [(); 2].map(|()| serve_noted(&clock, &asked));
@@ -57,7 +57,7 @@ fn what_is_left_of_the_silence_is_waited_for_and_strangers_for_nothing() {
 
 /// No record shows which host was requested, so no host is requested before the pause is over.
 #[test]
-fn a_request_that_is_cut_off_is_followed_by_silence() {
+fn an_interrupted_request_is_followed_by_a_pause() {
     let (clock, asked) = (Arc::new(SystemClock::new()), Arc::<Mutex<Vec<u64>>>::default());
     let dir = tempfile::tempdir().expect("a temporary folder");
     let [one, other] = [(); 2].map(|()| serve_noted(&clock, &asked));
@@ -85,7 +85,7 @@ fn stopped(dir: &Path, seed: &str) {
 }
 
 #[test]
-fn the_end_of_a_run_is_no_request() {
+fn the_end_of_a_run_starts_no_pause() {
     let (clock, asked) = (Arc::new(SystemClock::new()), Arc::<Mutex<Vec<u64>>>::default());
     let dir = tempfile::tempdir().expect("a temporary folder");
     let one = serve_noted(&clock, &asked);
@@ -98,7 +98,7 @@ fn the_end_of_a_run_is_no_request() {
 }
 
 #[test]
-fn a_wrong_bit_in_the_file_means_a_whole_pause() {
+fn a_damaged_file_causes_a_whole_pause() {
     let (clock, asked) = (Arc::new(SystemClock::new()), Arc::<Mutex<Vec<u64>>>::default());
     let dir = tempfile::tempdir().expect("a temporary folder");
     let one = serve_noted(&clock, &asked);
@@ -148,7 +148,7 @@ fn serve_slow(clock: &Arc<SystemClock>, noted: &Arc<Mutex<Vec<(u64, u64)>>>, ms:
 
 /// The pause after a slow answer is the same across runs, also if a run in between requested another host.
 #[test]
-fn a_slow_server_is_left_alone_for_as_long_by_the_next_run() {
+fn a_slow_server_keeps_its_pause_across_runs() {
     const SLOW_MS: u64 = 600;
     let clock = Arc::new(SystemClock::new());
     let [noted, others] = [(); 2].map(|()| Arc::<Mutex<Vec<(u64, u64)>>>::default());
@@ -168,7 +168,7 @@ fn a_slow_server_is_left_alone_for_as_long_by_the_next_run() {
 
 /// The server worked for at least the time until the interruption.
 #[test]
-fn a_slow_server_that_is_cut_off_is_left_alone_by_how_long_it_took() {
+fn an_interrupted_slow_request_causes_a_proportional_pause() {
     const STOP_MS: u64 = 500;
     let clock = Arc::new(SystemClock::new());
     let noted = Arc::<Mutex<Vec<(u64, u64)>>>::default();
@@ -198,7 +198,7 @@ fn a_slow_server_that_is_cut_off_is_left_alone_by_how_long_it_took() {
 
 /// The pause that is due is unknown, so it is the longest one.
 #[test]
-fn without_the_file_a_server_that_sets_the_pace_is_left_alone_for_the_longest_silence() {
+fn a_missing_file_causes_the_longest_relative_pause() {
     let clock = Arc::new(SystemClock::new());
     let noted = Arc::<Mutex<Vec<(u64, u64)>>>::default();
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -233,7 +233,7 @@ const SLOW: &str = "User-agent: *\nCrawl-delay: 1\n";
 
 /// An older robots.txt in the archive does not count: the newer one is fetched again, after its Crawl-delay.
 #[test]
-fn an_older_robots_txt_does_not_take_the_place_of_one_that_is_lost() {
+fn older_robots_rules_do_not_replace_lost_ones() {
     let (robots, asked) = (Arc::new(Mutex::new("")), Requests::default());
     let server = serve_robots(&robots, &asked);
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -259,7 +259,7 @@ fn an_older_robots_txt_does_not_take_the_place_of_one_that_is_lost() {
 
 /// The Crawl-delay of a robots.txt in a missing archive file holds before the robots.txt is fetched again.
 #[test]
-fn a_crawl_delay_is_kept_without_the_file_that_had_it() {
+fn a_crawl_delay_survives_a_missing_archive_file() {
     let asked = Requests::default();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let server = serve_robots(&Arc::new(Mutex::new(SLOW)), &asked);
@@ -279,7 +279,7 @@ fn a_crawl_delay_is_kept_without_the_file_that_had_it() {
 /// holds in later runs, which read it from the archive, the log of visits, or both. A filter may keep the answer
 /// out of the archive.
 #[test]
-fn seconds_that_a_server_asks_for_count_from_its_answer_on() {
+fn a_retry_after_counts_from_the_answer() {
     let is_busy = Arc::new(AtomicBool::new(true));
     for (lost, store_filter) in
         [("", ""), ("archive", ""), ("frontier/visits", ""), ("frontier/visits", "status = 200")]
@@ -340,7 +340,7 @@ type Loss<'a> = &'a (dyn Fn(&Path) + Sync);
 /// When the archive and the log of visits are missing, the time of the last visit is still known, but not its
 /// host.
 #[test]
-fn what_nobody_knows_any_more_is_followed_by_silence() {
+fn a_visit_with_lost_records_causes_a_pause() {
     let remove = |path: &Path| {
         let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
         removed.expect("it is there");

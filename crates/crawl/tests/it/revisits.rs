@@ -134,7 +134,7 @@ fn is_conditional(request: &Request) -> bool {
 }
 
 #[test]
-fn a_page_that_its_head_makes_another_one_has_changed() {
+fn a_changed_head_makes_a_page_changed() {
     const TAG: &str = "\r\nX-Robots-Tag: noindex";
     const PATHS: [&str; 7] =
         ["/added", "/removed", "/type", "/charset", "/spelling", "/other-tag", "/other-robot"];
@@ -162,7 +162,7 @@ fn a_page_that_its_head_makes_another_one_has_changed() {
 }
 
 #[test]
-fn what_a_304_says_of_a_page_or_cannot_take_back_is_asked_for() {
+fn a_304_with_changed_headers_causes_a_full_fetch() {
     const VALID: &str = "\r\nETag: \"1\"";
     const PATHS: [&str; 5] = ["/tag", "/freed", "/type", "/lax", "/silent"];
     let site = Site::crawl(&PATHS, |request, edition| {
@@ -215,7 +215,7 @@ fn what_a_304_says_of_a_page_or_cannot_take_back_is_asked_for() {
 /// The journal has the 304 before the page is fetched again, so that a kill in between does not lose it. A resumed
 /// run fetches the page.
 #[test]
-fn what_a_304_says_of_a_page_is_archived_before_the_page_is_asked_for() {
+fn a_304_is_archived_before_the_full_fetch() {
     const TAGS: &str = "\r\nETag: \"1\"\r\nX-Robots-Tag: noindex";
     let seen = Arc::new(Mutex::new(Vec::new()));
     let (folder, log) = (Arc::new(Mutex::new(None)), Arc::clone(&seen));
@@ -254,7 +254,7 @@ fn what_a_304_says_of_a_page_is_archived_before_the_page_is_asked_for() {
 
 /// The journal has the answer to the conditional request, so a resumed run makes only the remaining request.
 #[test]
-fn a_recrawl_that_ended_behind_a_304_asks_only_without_the_condition() {
+fn a_recrawl_stopped_after_a_304_resumes_unconditionally() {
     const TAGS: &str = "\r\nETag: \"1\"\r\nX-Robots-Tag: noindex";
     let stop = Arc::new(AtomicBool::new(false));
     let end = Arc::clone(&stop);
@@ -283,7 +283,7 @@ fn a_recrawl_that_ended_behind_a_304_asks_only_without_the_condition() {
 }
 
 #[test]
-fn links_follow_what_the_head_says_now() {
+fn links_obey_the_current_response_head() {
     let site = Site::crawl(&["/page"], |request, edition| match (request.path.as_str(), edition) {
         ("/page", 0) => html("\r\nX-Robots-Tag: nofollow\r\nETag: \"1\"", "<a href=/hidden>x</a>"),
         ("/page", _) if is_conditional(request) => ("304 Not Modified".to_owned(), Vec::new()),
@@ -368,7 +368,7 @@ fn the_newest_validators_are_sent() {
 }
 
 #[test]
-fn a_tag_goes_back_byte_by_byte() {
+fn an_etag_is_returned_unchanged() {
     let site = Site::crawl(&["/latin", "/utf8"], |request, _| {
         // The test sees a byte that is not UTF-8 as this character.
         let latin = request.head.contains("if-none-match: \"\u{fffd}\"\r\n");
@@ -396,7 +396,7 @@ fn gzip(text: &str, time_s: u32) -> Vec<u8> {
 }
 
 #[test]
-fn bodies_are_compared_with_their_coding_undone() {
+fn decoded_bodies_are_compared() {
     const PATHS: [&str; 6] =
         ["/stamped", "/plain-first", "/gzip-first", "/endless", "/text", "/broken"];
     let text = "<p>the same text, again and again. ".repeat(9);
@@ -442,7 +442,7 @@ fn bodies_are_compared_with_their_coding_undone() {
 
 /// The same bytes are another page if the head now says that they are compressed.
 #[test]
-fn a_coding_that_is_told_at_last_makes_another_page() {
+fn a_newly_declared_coding_changes_the_page() {
     let site = Site::crawl(&["/page"], |_, edition| {
         let coding = if edition == 0 { "" } else { "\r\nContent-Encoding: gzip" };
         (format!("200 OK\r\nContent-Type: text/html{coding}"), gzip("<p>a page", 7))
@@ -484,7 +484,7 @@ fn needs_warcio_revisits_of_all_kinds_pass_its_check() {
 /// With several parsers, a 304 and the answer to the next request may be in two files, whose order means nothing.
 /// A resumed run finds the same state in either order, and the archive lists them by date.
 #[test]
-fn a_304_and_what_follows_it_are_replayed_alike_in_whatever_files_they_stand() {
+fn a_304_replays_alike_in_any_file_order() {
     let site = Site::crawl(&["/page"], |request, edition| {
         if edition > 0 && is_conditional(request) {
             return ("304 Not Modified\r\nX-Robots-Tag: noindex".to_owned(), Vec::new());
@@ -535,7 +535,7 @@ fn a_304_and_what_follows_it_are_replayed_alike_in_whatever_files_they_stand() {
 
 /// The answer is about the condition alone; it is archived, and a resumed run makes the unconditional request.
 #[test]
-fn a_412_is_archived_before_the_page_is_asked_for_without_the_condition() {
+fn a_412_is_archived_before_the_unconditional_fetch() {
     let stop = Arc::new(AtomicBool::new(false));
     let end = Arc::clone(&stop);
     let site = Site::crawl(&["/page"], move |request, edition| {

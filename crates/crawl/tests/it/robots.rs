@@ -34,7 +34,7 @@ fn the_longest_line_decides_and_allow_wins_a_tie() {
 }
 
 #[test]
-fn our_groups_are_merged_and_hide_that_of_all() {
+fn matching_groups_are_merged_and_override_the_wildcard() {
     let file = "User-agent: *\nDisallow: /all\n\nUser-agent: Crivello/1.0\nDisallow: /one\n\n\
                 User-agent: other\nUser-agent: crivello\nDisallow: /two\n";
     check(file, "crivello", "/all", true, None);
@@ -74,7 +74,7 @@ fn forbidding() -> String {
 }
 
 #[test]
-fn a_rule_forbids_every_spelling_of_what_it_names() {
+fn a_rule_forbids_every_spelling_of_its_path() {
     let file = forbidding();
     for ((rule, paths), line) in FORBIDDEN.iter().zip(2..) {
         for path in *paths {
@@ -89,7 +89,7 @@ fn a_rule_forbids_every_spelling_of_what_it_names() {
 
 /// Before the query, `/` and `?` divide a URL, so that their escapes are other characters.
 #[test]
-fn dividers_of_a_path_are_not_their_escapes() {
+fn path_separators_differ_from_their_escapes() {
     let file = "user-agent: *\nDisallow: /*?\nDisallow: /private/\nDisallow: /x%2Fy\n";
     check(file, "crivello", "/Who%3F", true, None);
     check(file, "crivello", "/private%2F1", true, None);
@@ -97,7 +97,7 @@ fn dividers_of_a_path_are_not_their_escapes() {
 }
 
 #[test]
-fn an_allow_matches_what_it_literally_says() {
+fn an_allow_rule_matches_only_its_literal_path() {
     let file = |rule: &str| format!("user-agent: *\nDisallow: /\nAllow: {rule}\n");
     for (rule, path) in [
         ("/a b", "/a%20b"),
@@ -115,7 +115,7 @@ fn an_allow_matches_what_it_literally_says() {
 
 /// The tables of RFC 9309, 2.2.2 and 2.2.3: a rule and a path that it matches.
 #[test]
-fn the_tables_of_the_rfc() {
+fn the_rfc_examples_match() {
     for (rule, path) in [
         ("/foo/bar?baz=quz", "/foo/bar?baz=quz"),
         ("/foo/bar?baz=https://foo.bar", "/foo/bar?baz=https%3A%2F%2Ffoo.bar"),
@@ -134,7 +134,7 @@ fn the_tables_of_the_rfc() {
 }
 
 #[test]
-fn delays_and_sitemaps() {
+fn crawl_delays_and_sitemaps_are_parsed() {
     let robots = Robots::parse(
         b"Sitemap: http://a/1.xml\nUser-agent: *\nCrawl-delay: 2.5\nUser-agent: crivello\n\
           Disallow: /x\nCrawl-delay: nonsense\nCrawl-delay: 0.1\nsitemap : http://a/2.xml",
@@ -155,7 +155,7 @@ fn delays_and_sitemaps() {
 }
 
 #[test]
-fn a_colon_may_be_missing_before_a_value_that_has_one() {
+fn a_missing_colon_after_a_field_is_accepted() {
     let file = b"sitemap http://a/1.xml\nSitemap\thttps://a/2.xml\nSitemap:\nuser-agent *\n\
                  disallow /wiki/Special:Search\nDisallow: /b:c d\n";
     let robots = Robots::parse(file, "crivello");
@@ -172,7 +172,7 @@ fn ten_thousand_sitemaps_are_kept() {
 
 proptest! {
     #[test]
-    fn any_bytes_are_a_robots_file(
+    fn any_bytes_parse_as_a_robots_file(
         bytes in prop::collection::vec(any::<u8>(), 0..400), path in "/[ -~]{0,40}",
     ) {
         Robots::parse(&bytes, "crivello").allows(&path);
@@ -181,7 +181,7 @@ proptest! {
     /// Lines as people and machines write them, and invalid ones: parsing and matching end, and the result is no
     /// larger than the file.
     #[test]
-    fn any_lines_are_a_robots_file(
+    fn any_lines_parse_as_a_robots_file(
         parts in prop::collection::vec(
             prop::sample::select(vec![
                 "User-agent: *", "User-agent: crivello", "user agent crivello", "Disallow: /", "Allow: /", "Disallow:",
@@ -203,7 +203,7 @@ proptest! {
     }
 
     #[test]
-    fn disallowing_everything_leaves_nothing(path in "/[a-z/?%*$]{0,30}") {
+    fn disallowing_everything_allows_nothing(path in "/[a-z/?%*$]{0,30}") {
         prop_assert!(!Robots::parse(b"user-agent: *\ndisallow: /", "x").allows(&path).allowed);
         prop_assert!(Robots::parse(b"user-agent: *\ndisallow:", "x").allows(&path).allowed);
     }
@@ -211,7 +211,7 @@ proptest! {
 
 /// The longest file that is read, with rules that are hard to match.
 #[test]
-fn the_longest_file_of_stars_is_quick() {
+fn the_longest_file_of_stars_matches_quickly() {
     let path = format!("/{}b", "a".repeat(2_000));
     for line in
         ["Disallow: /*a*a*a*a*a*a*a*a*a*c\n", &format!("Disallow: /{}c\n", "*a".repeat(4_000))]
@@ -306,7 +306,7 @@ fn unquote(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn needs_shared_the_published_suite() {
+fn needs_shared_the_published_suite_passes() {
     let (mut asked, mut wrong) = (0, Vec::new());
     for folder in ["correctness", "stress"] {
         for entry in fs::read_dir(suite().join(folder)).expect("listed") {
@@ -388,7 +388,7 @@ fn a_page_is_fetched_once_however_its_escapes_are_written() {
 
 /// A truncated file counts as unavailable: the host is set aside, and the next crawl fetches it again.
 #[test]
-fn a_file_that_cannot_be_decoded_is_asked_for_again() {
+fn an_undecodable_file_is_fetched_again() {
     let is_whole = Arc::<AtomicBool>::default();
     let whole = Arc::clone(&is_whole);
     let mut packer = GzEncoder::new(Vec::new(), Compression::fast());

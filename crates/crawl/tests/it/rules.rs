@@ -21,7 +21,7 @@ fn check(scope: Scope, link: &str, refusal: Option<&str>) {
 }
 
 #[test]
-fn scopes() {
+fn host_and_domain_scopes_are_obeyed() {
     for (link, host, domain) in [
         ("http://www.example.co.uk/", true, true),
         ("https://example.co.uk/x", true, true),
@@ -39,7 +39,7 @@ fn scopes() {
 
 /// The refusal in scope `host` names the host or the port.
 #[test]
-fn another_port_is_told_from_another_host() {
+fn another_port_and_another_host_are_reported_differently() {
     let seeds = [url("http://www.a.test/"), url("http://b.test:8080/"), url("http://[::1]:81/")];
     let rules = Rules::new(&Config::default(), &seeds).expect("rules");
     for (link, said) in [
@@ -60,7 +60,7 @@ fn another_port_is_told_from_another_host() {
 }
 
 #[test]
-fn traps_and_limits() {
+fn traps_and_overlong_urls_are_refused() {
     for (path, refusal) in [
         ("/a/b/c/d/e", None),
         ("/a/a/a", None),
@@ -97,7 +97,7 @@ fn traps_and_limits() {
 }
 
 #[test]
-fn a_sitemap_may_end_as_it_likes() {
+fn a_sitemap_may_have_any_extension() {
     let rules = Rules::new(&Config::default(), &[url("http://a.example/")]).expect("rules");
     let sitemap = url("http://a.example/sitemap.xml.gz");
     assert!(rules.check(&sitemap).is_err() && rules.check_sitemap(&sitemap).is_ok());
@@ -105,7 +105,7 @@ fn a_sitemap_may_end_as_it_likes() {
 }
 
 #[test]
-fn scopes_by_prefix_and_by_pattern() {
+fn prefix_and_pattern_scopes_are_obeyed() {
     let seeds = [url("http://a.example/docs/start.html?x=1")];
     let check = |config: &Config, wanted: &[(&str, bool)]| {
         let rules = Rules::new(config, &seeds).expect("rules");
@@ -150,7 +150,7 @@ fn scopes_by_prefix_and_by_pattern() {
 }
 
 #[test]
-fn scopes_that_cannot_be_are_named() {
+fn invalid_scopes_are_refused_by_key() {
     let check = |config: Config, key: &str| {
         let error = config.check().expect_err("it cannot be obeyed");
         assert!(
@@ -187,7 +187,7 @@ const ALL: [Normalisation; 5] = [
 ];
 
 #[test]
-fn escapes_in_escapes_are_undone_quickly() {
+fn nested_escapes_are_decoded_quickly() {
     let rules = rules_of(&[Normalisation::Escapes]);
     let nested = format!("{}{}74", "%".repeat(300_000), "3".repeat(299_999));
     let url: Url = format!("http://a.b/?{nested}").parse().expect("a URL");
@@ -195,7 +195,7 @@ fn escapes_in_escapes_are_undone_quickly() {
 }
 
 #[test]
-fn what_is_taken_away_from_urls() {
+fn normalisation_rules_remove_url_parts() {
     let [sessions, tracking, index, www, escapes] = ALL;
     for (rule, before, after) in [
         (sessions, "http://a.b/x?sid=1&q=2", "http://a.b/x?q=2"),
@@ -254,7 +254,7 @@ proptest! {
 
     /// Any URL has one normal form, which has no more escapes than before, and is judged.
     #[test]
-    fn any_url_is_normalised_and_judged(
+    fn any_url_is_normalised_and_checked(
         text in "https?://[a-z0-9.:-]{1,20}/\\PC{0,60}",
         junk in any::<String>(),
         rules in prop::sample::subsequence(ALL.to_vec(), 0..=ALL.len()),
@@ -275,7 +275,7 @@ proptest! {
 
 /// Each would take minutes if every part were compared with every other.
 #[test]
-fn long_urls_are_normalised_and_judged_quickly() {
+fn long_urls_are_normalised_and_checked_quickly() {
     let rules = rules_of(&ALL);
     for part in [
         "/a",

@@ -74,7 +74,7 @@ const PAGES_AS_SITEMAPS: Web = &[
 ];
 
 #[test]
-fn a_page_that_somebody_names_as_a_sitemap_is_a_page() {
+fn a_page_named_as_a_sitemap_is_a_page() {
     let (web, dir) = (serve_web(PAGES_AS_SITEMAPS), tempfile::tempdir().expect("a folder"));
     let seed = [format!("{web}/")];
     // The pages are the same however often the crawl is interrupted, and in a recrawl.
@@ -123,7 +123,7 @@ const INDEX_BEHIND_REDIRECTS: Web = &[
 
 /// Redirects are counted separately, and indexes that nest too deep are counted as dropped.
 #[test]
-fn an_index_of_sitemaps_may_have_moved() {
+fn a_redirected_sitemap_index_is_followed() {
     let (web, dir) = (serve_web(INDEX_BEHIND_REDIRECTS), tempfile::tempdir().expect("a folder"));
     let report = crawl(dir.path(), &config(), &[format!("{web}/")]).expect("it runs");
     assert_eq!(pages(dir.path()), ["/", "/page"]);
@@ -134,7 +134,7 @@ fn an_index_of_sitemaps_may_have_moved() {
 
 /// A feed, a file in UTF-16, one longer than a page may be, and one longer than a sitemap may be.
 #[test]
-fn sitemaps_of_every_make_are_read() {
+fn sitemaps_of_every_format_are_read() {
     let list = |number: usize, blanks: usize| {
         let loc = format!("<url><loc>/{number}</loc></url>");
         format!("<urlset>{loc}{}<url><loc>/late{number}</loc></url></urlset>", " ".repeat(blanks))
@@ -175,7 +175,7 @@ fn sitemaps_of_every_make_are_read() {
 
 /// It is one page more in a recrawl, and in every count afterwards.
 #[test]
-fn a_sitemap_that_is_now_a_page_is_counted_as_one() {
+fn a_sitemap_turned_page_is_counted_as_a_page() {
     let is_other = Arc::new(AtomicBool::new(false));
     let other = Arc::clone(&is_other);
     let port = serve(move |path, out| {
@@ -205,7 +205,7 @@ fn a_sitemap_that_is_now_a_page_is_counted_as_one() {
 
 /// Refused sitemaps are not fetched again, like refused pages: other rules admitted them.
 #[test]
-fn a_recrawl_asks_for_no_sitemap_that_the_rules_now_refuse() {
+fn a_recrawl_skips_sitemaps_the_rules_now_refuse() {
     let (web, dir) = (serve_web(INDEX_BEHIND_REDIRECTS), tempfile::tempdir().expect("a folder"));
     let first = crawl(dir.path(), &config(), &[format!("{web}/")]).expect("it runs");
     let before = asked(dir.path());
@@ -259,7 +259,7 @@ fn asked_since(dir: &Path, before: &BTreeMap<String, usize>) -> Vec<String> {
 
 /// URLs that wait for any reason are left to a crawl that follows links, and counted.
 #[test]
-fn a_list_visits_what_was_given_and_leaves_the_rest() {
+fn a_list_visits_only_the_given_urls() {
     let (web, dir) = (serve_web(NAMED_AND_GIVEN), tempfile::tempdir().expect("a folder"));
     let seed = |path: &str| [format!("{web}{path}")];
     let first = Config { pages_max: 2, ..config() };
@@ -307,7 +307,7 @@ const WITHOUT_AN_END: Web = &[
 
 /// The whole addresses count, the truncated one does not.
 #[test]
-fn a_sitemap_whose_end_is_missing_is_told() {
+fn a_truncated_sitemap_is_reported() {
     let (web, dir) = (serve_web(WITHOUT_AN_END), tempfile::tempdir().expect("a folder"));
     let names = ["urlset", "index", "rss", "atom", "lines"];
     let seeds = names.map(|name| format!("sitemap:{web}/{name}"));
@@ -325,7 +325,7 @@ const BOTH: Web = &[
 
 /// The result does not depend on which comes first, nor on whether links are followed.
 #[test]
-fn what_is_given_as_a_page_and_as_a_sitemap_is_a_sitemap() {
+fn a_url_given_as_both_is_a_sitemap() {
     for follow in [false, true] {
         for prefixes in [["", "sitemap:"], ["sitemap:", ""]] {
             let (web, dir) = (serve_web(BOTH), tempfile::tempdir().expect("a folder"));

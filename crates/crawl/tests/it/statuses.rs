@@ -65,7 +65,7 @@ fn found(report: &Report) -> (u64, u64, u64, u64) {
 }
 
 #[test]
-fn only_what_speaks_of_a_page_takes_it_away() {
+fn only_a_definite_status_deletes_a_page() {
     let (dir, config, edition, times) = site();
     let again = Config { recrawl: Recrawl::All, ..config.clone() };
     let count = |statuses: &[u16]| statuses.len() as u64;
@@ -92,7 +92,7 @@ fn only_what_speaks_of_a_page_takes_it_away() {
 
 /// At the first request, an odd answer is not a page, and is not retried.
 #[test]
-fn an_odd_answer_to_the_first_request_is_no_page() {
+fn an_odd_first_answer_is_not_a_page() {
     let port = serve(|request, out| {
         let status = request.path.strip_prefix('/').and_then(|path| path.parse::<u16>().ok());
         let body =
@@ -114,7 +114,7 @@ fn an_odd_answer_to_the_first_request_is_no_page() {
 }
 
 #[test]
-fn a_condition_that_fails_is_left_out_once() {
+fn a_failed_condition_is_omitted_once() {
     let heads: Arc<Mutex<Vec<bool>>> = Arc::default();
     let edition = Arc::new(AtomicU64::new(0));
     let (log, now) = (Arc::clone(&heads), Arc::clone(&edition));
@@ -165,7 +165,7 @@ fn a_condition_that_fails_is_left_out_once() {
 
 /// RFC 9309: for any status 4xx, there are no rules.
 #[test]
-fn a_robots_file_that_is_locked_or_late_forbids_nothing() {
+fn a_robots_file_with_status_4xx_forbids_nothing() {
     for status in [408, 409, 421, 423, 425, 416] {
         let port = serve(move |request, out| {
             let status = if request.path == "/robots.txt" { status } else { 200 };

@@ -168,18 +168,18 @@ fn check_good(protocols: &[&str], http2: bool, version: Version) {
 }
 
 #[test]
-fn needs_openssl_http2_where_it_is_offered() {
+fn needs_openssl_http2_is_used_if_offered() {
     check_good(&["h2", "http/1.1"], true, Version::HTTP_2);
 }
 
 #[test]
-fn needs_openssl_http1_where_http2_is_not_offered_or_not_wanted() {
+fn needs_openssl_http1_is_used_without_http2() {
     check_good(&["http/1.1"], true, Version::HTTP_11);
     check_good(&["h2", "http/1.1"], false, Version::HTTP_11);
 }
 
 #[test]
-fn needs_openssl_certificates_that_are_refused() {
+fn needs_openssl_refused_certificates_are_reported_with_a_reason() {
     for (name, until, is_trusted, why) in [
         ("localhost", 2049, false, &["unknown issuer", "`tls_roots`"][..]),
         ("localhost", 2021, true, &["has expired, on 2021-01-01"]),
@@ -198,7 +198,7 @@ fn needs_openssl_certificates_that_are_refused() {
 }
 
 #[test]
-fn needs_openssl_an_authority_in_place_of_a_server_and_a_date_to_come_are_told_in_words() {
+fn needs_openssl_authority_and_future_certificates_are_reported() {
     for (is_authority, why) in
         [(true, "an authority (CA:TRUE)"), (false, "not valid before 2048-01-01")]
     {

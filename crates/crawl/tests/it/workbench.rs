@@ -113,7 +113,7 @@ fn check_walk(delay_ms: u64, steps: &[Step]) {
 
 proptest! {
     #[test]
-    fn any_walk_is_that_of_the_definition(
+    fn any_walk_matches_the_definition(
         delay_ms in prop_oneof![Just(0), 1..30_u64],
         steps in prop::collection::vec(step(), 0..120),
     ) {
@@ -122,7 +122,7 @@ proptest! {
 }
 
 #[test]
-fn an_address_rests_between_its_hosts() {
+fn an_address_pauses_between_its_hosts() {
     let mut workbench = Workbench::new(100);
     for host in 0..3 {
         workbench.insert(HostId(host), address(1), 0);
@@ -158,7 +158,7 @@ fn turns_ms(hosts: u32, turns: u64) -> u64 {
 }
 
 #[test]
-fn a_turn_among_a_hundred_thousand_hosts_costs_little_more_than_among_a_hundred() {
+fn the_cost_of_a_turn_barely_grows_with_hosts() {
     let (few_ms, many_ms) = (turns_ms(100, 50_000), turns_ms(100_000, 50_000));
     // A linear search would cost a thousand times as much.
     assert!(many_ms < 15 * few_ms.max(1), "{few_ms} ms with few hosts, {many_ms} ms with many");

@@ -25,7 +25,7 @@ fn each_damage(whole: &[u8], mut check: impl FnMut(&[u8])) {
 }
 
 #[test]
-fn a_replaced_file_is_old_or_new_if_any_operation_fails() {
+fn replacing_a_file_is_atomic_whichever_operation_fails() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("file");
     let (old, new) = (vec![1; 1000], vec![2; 1500]);
@@ -53,7 +53,7 @@ fn a_replaced_file_is_old_or_new_if_any_operation_fails() {
 }
 
 #[test]
-fn an_error_of_the_writer_leaves_the_old_file() {
+fn a_writer_error_keeps_the_old_file() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("file");
     durable::replace(&path, "old").expect("room");

@@ -49,14 +49,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn the_same_bits_as_webgraph(nodes in 1..40_u32, pairs in vec((0..40_u32, 0..40_u32), 1..300)) {
+    fn bits_match_webgraph(nodes in 1..40_u32, pairs in vec((0..40_u32, 0..40_u32), 1..300)) {
         let arcs: Vec<_> = pairs.iter().map(|&(a, b)| (a % nodes, b % nodes)).collect();
         check(nodes, &arcs);
     }
 
     /// Lists of few runs, chosen from a small set, so that there are many copies and intervals.
     #[test]
-    fn the_same_bits_as_webgraph_on_lists_alike(
+    fn similar_lists_match_webgraph(
         stock in vec(vec((0..200_u32, 1..12_u32), 0..6), 1..6),
         choice in vec((0..6_usize, 0..200_u32), 1..60),
     ) {
@@ -71,7 +71,7 @@ proptest! {
 }
 
 #[test]
-fn the_same_bits_as_webgraph_at_the_edges() {
+fn edge_cases_match_webgraph() {
     check(1, &[]);
     check(1, &[(0, 0)]);
     check(100, &[]);
@@ -80,7 +80,7 @@ fn the_same_bits_as_webgraph_at_the_edges() {
 
 /// The examples in the documentation of the format.
 #[test]
-fn the_examples_of_the_format_page() {
+fn graphs_match_the_examples_of_the_format_page() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats/graph.md");
     let page = fs::read_to_string(page).expect("the page of the format");
     let check_shown = |text: &str| assert!(page.contains(text), "the page does not show\n{text}");
@@ -104,7 +104,7 @@ fn the_examples_of_the_format_page() {
 }
 
 #[test]
-fn a_graph_in_other_codes_is_refused() {
+fn a_graph_with_other_codes_is_refused() {
     let dir = folder();
     build(dir.path(), 16, &VARIED);
     let base = dir.path().join("links-1");

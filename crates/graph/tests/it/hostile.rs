@@ -26,7 +26,7 @@ fn check_refused(dir: &Path, file: &str, what: &str) {
 }
 
 #[test]
-fn every_flipped_byte_is_found() {
+fn every_flipped_byte_is_detected() {
     let dir = folder();
     build(dir.path(), 16, &VARIED);
     for file in FILES {
@@ -46,7 +46,7 @@ fn every_flipped_byte_is_found() {
 }
 
 #[test]
-fn every_truncation_and_every_excess_is_found() {
+fn every_truncated_or_extended_file_is_detected() {
     let dir = folder();
     build(dir.path(), 16, &VARIED);
     for file in FILES {
@@ -65,7 +65,7 @@ fn every_truncation_and_every_excess_is_found() {
 }
 
 #[test]
-fn a_file_that_is_gone_is_named() {
+fn a_missing_file_is_named() {
     for file in FILES {
         let dir = folder();
         build(dir.path(), 16, &VARIED);
@@ -104,7 +104,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn any_bytes_are_a_graph_or_an_error(
+    fn any_bytes_are_opened_or_refused(
         bytes in vec(any::<u8>(), 0..40), nodes in 0..12_u32, arcs in 0..40_u64,
         window in 0..9_u32, interval in prop_oneof![Just(0), 2..6_u32],
     ) {
@@ -113,7 +113,7 @@ proptest! {
 
     /// Nearly valid bits reach deeper parts of the decoder than random ones.
     #[test]
-    fn a_graph_with_flipped_bits_is_a_graph_or_an_error(
+    fn a_graph_with_flipped_bits_is_opened_or_refused(
         flips in vec((0..400_usize, 0..8_u32), 1..3), arcs in 25..40_u64,
     ) {
         static GOOD: LazyLock<Vec<u8>> = LazyLock::new(|| {
@@ -132,7 +132,7 @@ proptest! {
 
 /// γ codes of 2^32 – 1 and of 2^63 successors, and more nodes than bits. All are refused before any allocation.
 #[test]
-fn numbers_too_great_are_refused() {
+fn excessive_numbers_are_refused() {
     check_import(&[0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff], 8, 8, 7, 4);
     check_import(&[0; 64], 8, 8, 7, 4);
     check_import(&[0xff; 8], u32::MAX, u64::MAX, 7, 4);

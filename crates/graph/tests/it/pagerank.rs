@@ -22,7 +22,7 @@ fn check_close(found: &[f64], expected: &[f64], tolerance: f64) {
 
 /// The spider trap of "Mining of Massive Datasets", example 5.6: A→B,C,D; B→A,D; C→C; D→B,C.
 #[test]
-fn the_spider_trap_of_the_textbook() {
+fn ranks_match_the_textbook_spider_trap() {
     let arcs = [(0, 1), (0, 2), (0, 3), (1, 0), (1, 3), (2, 2), (3, 1), (3, 2)];
     for solver in SOLVERS {
         let config = PageRankConfig { damping: 0.8, epsilon: 1e-13, solver, ..Default::default() };
@@ -33,7 +33,7 @@ fn the_spider_trap_of_the_textbook() {
 
 /// Removed dead ends, "Mining of Massive Datasets", example 5.5: A→B,C,D; B→A,D; C→E; D→B,C, without a jump.
 #[test]
-fn the_dead_ends_of_the_textbook() {
+fn ranks_match_the_textbook_dead_ends() {
     let arcs = [(0, 1), (0, 2), (0, 3), (1, 0), (1, 3), (2, 4), (3, 1), (3, 2)];
     let dead_ends = DeadEnds::Remove;
     let config = PageRankConfig { damping: 1.0, dead_ends, ..Default::default() };
@@ -56,7 +56,7 @@ fn the_dead_ends_of_the_textbook() {
 
 /// The teleport set {B, D}, "Mining of Massive Datasets", example 5.10: A→B,C,D; B→A,D; C→A; D→B,C.
 #[test]
-fn the_topic_of_the_textbook() {
+fn ranks_match_the_textbook_topic() {
     let arcs = [(0, 1), (0, 2), (0, 3), (1, 0), (1, 3), (2, 0), (3, 1), (3, 2)];
     let dir = folder();
     let graph = build(dir.path(), 4, &arcs);
@@ -71,7 +71,7 @@ fn the_topic_of_the_textbook() {
 }
 
 #[test]
-fn topics_at_the_edges() {
+fn topics_of_all_or_no_pages_are_ranked() {
     let dir = folder();
     let graph = build(dir.path(), 4, &[(0, 1), (1, 0), (1, 2), (2, 3)]);
     let all = [0, 1, 2, 3].map(NodeId);
@@ -93,7 +93,7 @@ fn topics_at_the_edges() {
 }
 
 #[test]
-fn graphs_at_the_edges() {
+fn empty_and_tiny_graphs_are_ranked() {
     for solver in SOLVERS {
         for dead_ends in [DeadEnds::Spread, DeadEnds::Remove] {
             let config = PageRankConfig { solver, dead_ends, ..Default::default() };
@@ -111,7 +111,7 @@ fn graphs_at_the_edges() {
 }
 
 #[test]
-fn settings_out_of_range_end() {
+fn settings_out_of_range_terminate() {
     let arcs = [(0, 1), (1, 0), (1, 2)];
     for solver in SOLVERS {
         for damping in [-1.0, 0.0, 1.0, 7.0, f64::NAN, f64::INFINITY] {
@@ -136,7 +136,7 @@ fn settings_out_of_range_end() {
 }
 
 #[test]
-fn progress_is_told_each_iteration() {
+fn progress_is_reported_each_iteration() {
     let dir = folder();
     let graph = build(dir.path(), 3, &[(0, 1), (1, 2), (2, 0), (0, 2)]);
     let mut told = Vec::new();
@@ -151,7 +151,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn within_the_bound_of_the_dense_solution(
+    fn ranks_are_within_the_bound_of_the_dense_solution(
         nodes in 1..25_u32, pairs in vec((0..25_u32, 0..25_u32), 0..90), damping in 0.0..0.95,
         exponent in 2..12_i32,
     ) {
@@ -178,7 +178,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_topic_is_within_the_bound_of_the_dense_solution(
+    fn topic_ranks_are_within_the_dense_bound(
         nodes in 1..25_u32, pairs in vec((0..25_u32, 0..25_u32), 0..90), damping in 0.0..0.95,
         topic in vec(0..25_u32, 1..6), exponent in 2..12_i32,
     ) {

@@ -10,7 +10,7 @@ use crate::folder;
 
 proptest! {
     #[test]
-    fn any_values_come_back(values in vec(any::<u64>().prop_map(f64::from_bits), 0..100)) {
+    fn any_values_round_trip(values in vec(any::<u64>().prop_map(f64::from_bits), 0..100)) {
         let dir = folder();
         let path = dir.path().join("a.ranks");
         write_ranks(&path, &values).expect("written");
@@ -23,7 +23,7 @@ proptest! {
 
 /// The tests of `durable` have every damage. The count is what this format adds.
 #[test]
-fn a_damaged_vector_is_an_error_that_names_the_file() {
+fn a_damaged_vector_is_an_error_naming_the_file() {
     let dir = folder();
     let path = dir.path().join("a.ranks");
     write_ranks(&path, &[0.25, 0.5, 0.25]).expect("written");
@@ -48,7 +48,7 @@ fn a_damaged_vector_is_an_error_that_names_the_file() {
 }
 
 #[test]
-fn the_old_vector_stands_until_the_new_one_is_whole() {
+fn the_old_vector_remains_until_the_new_is_complete() {
     let dir = folder();
     let path = dir.path().join("a.ranks");
     write_ranks(&path, &[1.0]).expect("written");

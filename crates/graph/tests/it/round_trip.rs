@@ -55,19 +55,19 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn any_arcs_come_back(nodes in 1..40_u32, pairs in vec((0..40_u32, 0..40_u32), 0..200)) {
+    fn any_arcs_round_trip(nodes in 1..40_u32, pairs in vec((0..40_u32, 0..40_u32), 0..200)) {
         let arcs: Vec<_> = pairs.iter().map(|&(a, b)| (a % nodes, b % nodes)).collect();
         check(nodes, &arcs);
     }
 
     #[test]
-    fn lists_that_resemble_each_other_come_back((nodes, arcs) in alike()) {
+    fn similar_lists_round_trip((nodes, arcs) in alike()) {
         check(nodes, &arcs);
     }
 }
 
 #[test]
-fn graphs_at_the_edges() {
+fn empty_and_tiny_graphs_round_trip() {
     check(0, &[]);
     check(1, &[]);
     check(1, &[(0, 0)]);
@@ -77,7 +77,7 @@ fn graphs_at_the_edges() {
 }
 
 #[test]
-fn a_list_of_every_node_and_one_of_every_other() {
+fn long_dense_lists_round_trip() {
     let nodes = 50_000;
     let dir = folder();
     let all = (0..nodes).map(|to| (7, to));
@@ -105,7 +105,7 @@ fn an_arc_out_of_range_is_refused_and_nothing_changes() {
 }
 
 #[test]
-fn a_build_replaces_the_graph_and_leaves_no_other_file() {
+fn a_build_replaces_the_graph_without_leftover_files() {
     let dir = folder();
     build(dir.path(), 16, &VARIED);
     let graph = build(dir.path(), 2, &[(1, 0)]);
@@ -119,7 +119,7 @@ fn a_build_replaces_the_graph_and_leaves_no_other_file() {
 
 /// A killed build leaves files that are not in the manifest.
 #[test]
-fn a_build_cut_short_leaves_the_old_graph() {
+fn an_interrupted_build_keeps_the_old_graph() {
     let dir = folder();
     build(dir.path(), 16, &VARIED);
     for name in ["links-2.properties", "links-2.graph", "links-2.offsets.tmp", "manifest.tmp"] {
@@ -133,7 +133,7 @@ fn a_build_cut_short_leaves_the_old_graph() {
 }
 
 #[test]
-fn the_source_is_kept() {
+fn the_source_is_stored_and_unfit_sources_are_refused() {
     let dir = folder();
     let arcs = || [(NodeId(0), NodeId(0))].into_iter();
     let source = "pages 17 # sum 00000000 \u{e8}";
@@ -147,7 +147,7 @@ fn the_source_is_kept() {
 }
 
 #[test]
-fn no_graph_is_an_error_that_names_the_file() {
+fn a_missing_graph_is_an_error_naming_the_file() {
     let dir = folder();
     let error = Graph::open(dir.path()).expect_err("an empty folder");
     let GraphError::Io { path, .. } = error else { panic!("{error}") };

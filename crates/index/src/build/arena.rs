@@ -350,7 +350,7 @@ mod tests {
     use codes::vbyte;
 
     #[test]
-    fn codewords_are_those_of_vbyte() {
+    fn codewords_match_vbyte() {
         let edges = (0..=34).flat_map(|bits| [1_u64 << bits, (1 << bits) - 1, (1 << bits) + 1]);
         for n in edges.chain((0..10_000).map(|i| i * 3_435_973)) {
             let mut expected = Vec::new();
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_that_grow_in_turns_are_those_of_vectors() {
+    fn interleaved_appends_match_vectors() {
         let mut arena = Arena::default();
         let keys = ["", "k", "another key", "é", "x"].map(str::as_bytes);
         let heads = keys.map(|key| arena.begin(key).unwrap());

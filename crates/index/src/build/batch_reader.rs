@@ -201,7 +201,7 @@ mod tests {
 
     /// Codewords of all lengths up to five, cut off anywhere, followed by any bytes.
     #[test]
-    fn both_ways_of_decoding_are_one() {
+    fn both_decoders_agree() {
         let mut state = 1_u32;
         let mut random = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -242,7 +242,7 @@ mod tests {
 
     /// Strings of all lengths around a step and a slice, in slices of any length.
     #[test]
-    fn strings_in_slices_are_read_whole() {
+    fn strings_split_over_slices_are_read_whole() {
         for count in (0..200).chain([2000, 4000, 9000]) {
             for slice_bytes in [1, 8, 63, 64, 65, 4096] {
                 let (mut string, mut docs, mut distances) = (Vec::new(), Vec::new(), Vec::new());

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_is_its_lines() {
+    fn a_table_stores_aligned_lines() {
         for count in [1, 7, 1 << 15] {
             let mut lines = CacheLines::new(count);
             assert_eq!((lines.memory_bytes(), lines.is_empty()), (64 * count, false));

@@ -121,7 +121,7 @@ mod tests {
     use std::collections::HashMap;
 
     #[test]
-    fn every_key_has_its_own_number() {
+    fn every_key_has_a_unique_number() {
         let (mut table, mut keys, mut model) =
             (KeyTable::default(), Vec::<String>::new(), HashMap::new());
         let (mut state, mut guessed) = (1_u32, 0);

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_a_vector() {
+    fn a_paged_list_behaves_like_a_vector() {
         let mut paged = Paged::default();
         assert_eq!((paged.len(), paged.last_mut()), (0, None));
         for n in 0..40_000_u32 {

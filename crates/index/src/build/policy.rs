@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn tiers_keep_few_segments_and_write_seldom() {
+    fn tiers_keep_few_segments_with_few_writes() {
         let large_between = |n| if n % 500 == 3 { 90_000_000 } else { 7000 };
         for (name, sizes) in [
             ("equal", vec![1_000_000; 5000]),
@@ -125,14 +125,14 @@ mod tests {
     }
 
     #[test]
-    fn one_leaves_one_and_never_leaves_many() {
+    fn policy_one_keeps_one_segment_and_never_keeps_many() {
         assert_eq!(grow(MergePolicy::One, 1..100).0.len(), 1);
         assert_eq!(grow(MergePolicy::Never, 1..100), ((1..100).map(size).collect(), 0));
         assert!(grow(MergePolicy::Never, 1..1000).0.len() <= NEVER_WIDTH);
     }
 
     #[test]
-    fn what_has_lost_much_is_written_again() {
+    fn a_segment_with_many_deletions_is_rewritten() {
         let full = size(9);
         let lost = |deleted| Size { deleted, ..full };
         assert_eq!(MergePolicy::Tiered.next(&[full, lost(24), full]), None);

@@ -78,7 +78,7 @@ mod tests {
 
     /// Keys with common prefixes of any length, some of them prefixes of others, with and without zeros.
     #[test]
-    fn the_order_is_that_of_the_bytes() {
+    fn keys_are_sorted_by_bytes() {
         let mut state = 1_u32;
         let mut random = |below: u32| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -335,7 +335,7 @@ mod tests {
     use std::collections::HashMap;
 
     #[test]
-    fn numbers_are_the_bytes() {
+    fn a_number_holds_the_little_endian_bytes() {
         let bytes = [0x81_u8, 2, 3, 4, 5, 6, 7, 0x88, 9, 10, 11, 12, 13, 14, 15, 0x90];
         for count in 0..=16 {
             let mut padded = [0; 16];
@@ -346,7 +346,7 @@ mod tests {
 
     /// Words of all lengths, some of them ending in zeros, against a map.
     #[test]
-    fn what_is_found_was_put_for_that_word_in_that_field() {
+    fn a_lookup_matches_both_word_and_field() {
         let mut memo = TermCache::new(128 << 20);
         let (mut model, mut found) = (HashMap::new(), [0; 2]);
         let mut state = 1_u32;
@@ -375,7 +375,7 @@ mod tests {
 
     /// Short, longer and too long words, known and unknown, in full sets.
     #[test]
-    fn both_ways_of_looking_for_words_are_one() {
+    fn both_word_searches_agree() {
         let mut memo = TermCache::new(0);
         let (mut text, mut words) = (String::new(), Vec::new());
         for number in 0..20_000_usize {
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn it_takes_its_share_of_memory() {
+    fn the_cache_keeps_to_its_memory_share() {
         for memory_bytes in [0, 1 << 20, 1 << 24, 64 << 20, 256 << 20, 1 << 40] {
             let mut memo = TermCache::new(memory_bytes);
             let probe = TermCache::probe(Field::Title, b"word", 0, 4);

@@ -641,7 +641,7 @@ mod tests {
     /// Makes the *n*-th disk call fail, and in another run all calls from the *n*-th on, like a full disk or a
     /// kill: for *n* = 0, 1, … until nothing fails.
     #[test]
-    fn whichever_call_fails_the_old_generation_or_the_new_one_is_there() {
+    fn a_build_is_atomic_whichever_call_fails() {
         for lasting in [false, true] {
             let dir = tempfile::tempdir().expect("a folder");
             build(Disk::default(), dir.path(), 2).expect("a sound disk");
@@ -670,7 +670,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_are_merged_again_if_somebody_touches_one_of_their_files() {
+    fn a_merge_is_retried_if_a_segment_file_changes() {
         let dir = tempfile::tempdir().expect("a folder");
         let config = Config { memory_bytes: 0, merge: MergePolicy::Never, ..Config::default() };
         let mut writer = IndexWriter::create(dir.path(), &config).expect("created");
@@ -711,7 +711,7 @@ mod tests {
     }
 
     #[test]
-    fn whichever_call_fails_an_update_leaves_what_was_or_what_shall_be() {
+    fn an_update_is_atomic_whichever_call_fails() {
         for lasting in [false, true] {
             let (mut refusals, mut done) = (0, false);
             for n in 0.. {
@@ -737,7 +737,7 @@ mod tests {
 
     /// Each failing call is identified by the path in its error. The syncs come last, and only then the rename.
     #[test]
-    fn everything_is_synced_before_the_rename_and_the_rename_after_it() {
+    fn files_are_synced_before_the_rename_and_it_after() {
         let root = tempfile::tempdir().expect("a folder");
         let path_of_call = |n: u64| {
             // Use the same folder each time, so that the calls are the same.
@@ -767,7 +767,7 @@ mod tests {
     }
 
     #[test]
-    fn few_segments_are_there_while_documents_come() {
+    fn the_segment_count_stays_small_while_documents_are_added() {
         let dir = tempfile::tempdir().expect("a folder");
         let config = Config { memory_bytes: 0, ..Config::default() };
         let mut writer = IndexWriter::create(dir.path(), &config).expect("created");

@@ -264,7 +264,7 @@ mod tests {
     use crate::{DocIterator, DocOrder, END, Frequencies, Index, Positions, export_ciff};
 
     #[test]
-    fn merged_with_documents_that_have_positions_there_are_none() {
+    fn merging_imported_documents_drops_positions() {
         let dir = tempfile::tempdir().expect("a folder");
         let add = |writer: &mut IndexWriter| {
             for text in ["a rose is a rose", "a daisy"] {

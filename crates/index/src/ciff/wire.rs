@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_takes_as_many_bytes_as_are_written_and_comes_back() {
+    fn numbers_round_trip_with_the_predicted_length() {
         let edges = (0..64).flat_map(|bit| [(1_u64 << bit) - 1, 1 << bit, (1 << bit) + 1]);
         for value in edges.chain([u64::MAX]) {
             let mut bytes = Vec::new();
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_without_end_and_texts_without_limit_are_refused_where_they_begin() {
+    fn endless_numbers_and_texts_are_refused_at_their_start() {
         let endless = [0x80; 20];
         let mut reader = WireReader::new(&endless[..], Path::new("f"));
         let said = reader.varint(u64::MAX).expect_err("has no end").to_string();

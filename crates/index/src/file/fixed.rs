@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_come_back_at_every_width_and_place() {
+    fn numbers_round_trip_at_every_width_and_position() {
         for bits in 0..=64 {
             let bound = u64::MAX.checked_shr(64 - bits).unwrap_or(0);
             let width = width(bound);

@@ -501,7 +501,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_nobody_finds_by_its_name_is_gone_and_one_that_is_refused_is_not() {
+    fn only_not_found_errors_mean_a_missing_file() {
         let is_gone_with = |code| is_gone(&io::Error::from_raw_os_error(code));
         assert!([libc::ENOENT, libc::ENOTDIR, libc::ESTALE].into_iter().all(is_gone_with));
         assert!(![libc::EACCES, libc::EIO, libc::EMFILE].into_iter().any(is_gone_with));

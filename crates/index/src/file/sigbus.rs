@@ -305,7 +305,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slot_that_is_becoming_another_range_is_none() {
+    fn a_slot_being_changed_matches_no_address() {
         let slot = Slot {
             turn: AtomicUsize::new(0),
             start: AtomicUsize::new(NOWHERE),

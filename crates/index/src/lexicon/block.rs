@@ -290,7 +290,7 @@ mod tests {
     proptest! {
         /// Compares with the keys: short ones, long ones, and some that share more than the longest stem.
         #[test]
-        fn a_key_stands_at_its_place_alone(
+        fn each_key_is_found_only_at_its_position(
             keys in btree_set("(x{118,133}|y{250,260})?[a-c]{0,6}(def){0,9}[a-c]{0,3}é?", 1..=BLOCK_KEYS),
             others in btree_set("(x{118,133})?[a-c]{0,6}(def){0,9}[a-c]{0,3}é?", 0..9),
             stem in 0..BLOCK_KEYS,
@@ -331,7 +331,7 @@ mod tests {
 
         /// As in a damaged file: every lookup succeeds or fails, without a panic.
         #[test]
-        fn any_bytes_are_a_block_or_none(
+        fn any_bytes_are_parsed_or_refused(
             bytes in prop::collection::vec(prop_oneof![any::<u8>(), 0_u8..20], 0..80),
             (count, place) in (0..=BLOCK_KEYS + 1, 0..=BLOCK_KEYS + 1),
             (beginning, length) in (any::<u64>(), 0..=Prefix::BYTES_MAX),

@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_of_any_length_are_field_and_term() {
+    fn keys_of_any_length_join_field_and_term() {
         let letters: String = ('a'..='z').cycle().take(200).collect();
         for length in 0..letters.len() {
             let (term, mut wanted) = (&letters[..length], Vec::new());
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_are_within_as_are_not_greater() {
+    fn ascending_search_counts_pairs_up_to_a_bound() {
         for count in (0..70).chain([500, 513, 4100]) {
             let mut pairs: Vec<(u64, u64)> =
                 (0..count).map(|at| (10 + at / 3 * 2, at % 3 / 2 * 5)).collect();
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn beginnings_compare_as_keys_do() {
+    fn key_prefixes_compare_like_keys() {
         let keys = ["", "a", "ab", "abcdefg", "abcdefgh", "abcdefghi", "b", "\u{10ffff}"];
         for pair in keys.windows(2) {
             assert!(beginning(pair[0].as_bytes()) <= beginning(pair[1].as_bytes()), "{pair:?}");

@@ -299,7 +299,7 @@ mod tests {
 
     /// The eighths are used for prefetching only, so no other test would notice an error.
     #[test]
-    fn eighths_are_the_two_bytes_behind_what_all_keys_of_a_bucket_begin_with() {
+    fn eighths_are_two_bytes_after_the_bucket_prefix() {
         let mut shard = Shard::default();
         for number in 0..600 {
             shard.push(format!("body{number:05}").as_bytes(), &List::default());
@@ -314,7 +314,7 @@ mod tests {
     proptest! {
         /// Compares with the keys.
         #[test]
-        fn keys_have_what_is_said_of_the_stem_and_no_two_more(
+        fn the_stem_and_shared_lengths_match_the_keys(
             keys in btree_set("(x{250,260})?[ab]{0,9}", 1..=BLOCK_KEYS),
         ) {
             let keys: Vec<Vec<u8>> = keys.into_iter().map(String::into_bytes).collect();

@@ -310,7 +310,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn runs_come_back_under_every_code(numbers in vec(number(), 0..300)) {
+        fn runs_round_trip_under_every_code(numbers in vec(number(), 0..300)) {
             for code in StreamCode::ALL {
                 for coder in
                     [Coder::of_docs(code), Coder::of_freqs(code), Coder::of_positions(code)]
@@ -328,7 +328,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_survived(bytes in vec(any::<u8>(), 0..200), count in 0..300_usize) {
+        fn any_bytes_are_read_without_panic(bytes in vec(any::<u8>(), 0..200), count in 0..300_usize) {
             for code in StreamCode::ALL {
                 let (mut rest, mut out) = (&bytes[..], vec![0; count]);
                 let _ = Coder::of_docs(code).read(&mut rest, &mut out);
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_numbers_are_those_of_the_configuration_and_the_manifest() {
+    fn code_names_and_numbers_match_configuration_and_manifest() {
         for (number, code) in (0..).zip(StreamCode::ALL) {
             assert_eq!(u64::from(code.number()), number);
             assert_eq!(StreamCode::from_number(number), Some(code));

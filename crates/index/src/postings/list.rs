@@ -315,7 +315,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_set_says_what_its_documents_say(first in 0..300_u32, gaps in vec(0..9_u32, 1..128)) {
+        fn a_document_set_matches_its_document_list(first in 0..300_u32, gaps in vec(0..9_u32, 1..128)) {
             let mut bits = Vec::new();
             unary_block::write(&gaps, &mut bits);
             let mut docs = gaps;

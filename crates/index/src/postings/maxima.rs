@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_maximum_is_the_least_that_is_not_less() {
+    fn a_maximum_is_rounded_up_to_the_scale() {
         for measure in [0.0, 0.003, 0.01, 0.5, 1.0, 1.3, 7.77, 240.0, 250.0, 70_000.0] {
             let Maximum(code) = Maximum::of(measure);
             assert!(SCALE[usize::from(code)] >= measure, "{measure}");
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_holds_under_all_parameters() {
+    fn the_maximum_bounds_scores_under_all_parameters() {
         let (total, docs) = (5000_u64, 40_u32);
         let average = 125.0_f32;
         let shapes = [(1, 1), (1, 5000), (3, 100), (40, 60), (900, 1000), (1, 0)];

@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn find_is_a_linear_scan_from_every_block_to_every_target() {
+    fn find_matches_a_linear_scan() {
         let extents = Extents {
             docs: Extent { start: 0, bytes: 300 },
             freqs: Extent { start: 9, bytes: 70_000 },

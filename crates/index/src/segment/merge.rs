@@ -278,7 +278,7 @@ mod tests {
 
     /// The bytes read before may have been wrong.
     #[test]
-    fn nothing_is_made_of_files_that_somebody_writes_to_meanwhile() {
+    fn a_merge_refuses_files_that_change_meanwhile() {
         let dir = tempfile::tempdir().expect("a folder");
         let config = Config { memory_bytes: 0, merge: MergePolicy::Never, ..Config::default() };
         let mut writer = IndexWriter::create(dir.path(), &config).expect("created");
@@ -308,7 +308,7 @@ mod tests {
     /// Reopening the file finds other bits than the open mapping: a valid copy has replaced it, and the mapped one
     /// is overwritten.
     #[test]
-    fn all_parts_have_the_same_documents_whoever_writes_to_the_list_of_deleted_ones() {
+    fn a_merge_refuses_tombstones_that_change_meanwhile() {
         let dir = tempfile::tempdir().expect("a folder");
         let config = Config { merge: MergePolicy::Never, ..Config::default() };
         let mut writer = IndexWriter::create(dir.path(), &config).expect("created");

@@ -159,7 +159,7 @@ mod tests {
 
     /// Change any single byte after it was verified and before it is read.
     #[test]
-    fn nothing_is_made_of_files_that_somebody_writes_to_meanwhile() {
+    fn a_permutation_refuses_files_that_change_meanwhile() {
         let dir = tempfile::tempdir().expect("a folder");
         let mut writer = IndexWriter::create(dir.path(), &Config::default()).expect("created");
         for doc in 0..5 {

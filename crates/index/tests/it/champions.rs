@@ -69,13 +69,13 @@ fn the_best_documents_of_long_lists_are_their_champions() {
 }
 
 #[test]
-fn equal_documents_are_champions_in_their_order() {
+fn equal_champions_keep_document_order() {
     assert!(check(&[(1, 3); 300]));
     assert!(!check(&[(1, 3); 255]));
 }
 
 #[test]
-fn unlike_documents_of_one_measure_have_no_champions() {
+fn different_documents_with_equal_scores_have_no_champions() {
     // With average 4, a frequency of 2 in 8 words has the same measure as 1 in 2: 4/3.
     let mut shapes = vec![(1, 4); 300];
     shapes[..9].fill((3, 4));
@@ -87,7 +87,7 @@ fn unlike_documents_of_one_measure_have_no_champions() {
 }
 
 #[test]
-fn more_occurrences_than_can_be_told_have_no_champions() {
+fn too_many_occurrences_have_no_champions() {
     let mut shapes = vec![(1, 3); 300];
     shapes[7] = (4095, 4100);
     assert!(check(&shapes));
@@ -96,7 +96,7 @@ fn more_occurrences_than_can_be_told_have_no_champions() {
 }
 
 #[test]
-fn other_champions_than_the_best_are_found_out() {
+fn wrong_champions_are_detected() {
     let dir = tempfile::tempdir().expect("a folder");
     let docs: Vec<Doc> = (0..300).map(|number| doc((1 + number % 7, 9))).collect();
     build(dir.path(), 256 << 20, &docs, "test");

@@ -47,7 +47,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
-    fn what_goes_out_comes_back_without_positions(
+    fn an_export_round_trips_without_positions(
         seed in any::<u64>(), count in 1..400_u32, vocabulary in 1..120_u32, field in 0..5_usize,
     ) {
         let docs = random_docs(seed, count, vocabulary);
@@ -89,7 +89,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_done_to_a_file_it_is_refused_or_imports_soundly(seed in any::<u64>()) {
+    fn a_changed_file_is_refused_or_imports_soundly(seed in any::<u64>()) {
         let mut random = Random(seed);
         let (dir, back) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
         build(dir.path(), 256 << 20, &random_docs(seed, 150, 12), "");
@@ -116,7 +116,7 @@ proptest! {
 
 /// Several segments are exported as one index, without deleted documents.
 #[test]
-fn what_is_deleted_does_not_go_out() {
+fn deleted_documents_are_not_exported() {
     let docs = random_docs(11, 200, 60);
     let config = Config { merge: MergePolicy::Never, ..Config::default() };
     let (dir, fresh) =
@@ -148,7 +148,7 @@ fn what_is_deleted_does_not_go_out() {
 }
 
 #[test]
-fn the_bytes_are_those_of_the_published_schema() {
+fn exported_bytes_match_the_published_schema() {
     let dir = tempfile::tempdir().expect("a folder");
     let mut writer = IndexWriter::create(dir.path(), &Config::default()).expect("begins");
     for (url, text) in [("d0", "a b a"), ("d1", "b")] {
@@ -190,7 +190,7 @@ fn file(list: &[&[u8]], documents: &[&[u8]]) -> Vec<u8> {
 const DOCUMENTS: [&[u8]; 2] = [b"\x12\x01x", b"\x08\x01\x12\x01y\x18\x05"];
 
 #[test]
-fn fields_come_in_any_order_and_unknown_ones_are_passed_over() {
+fn fields_may_be_in_any_order_or_unknown() {
     let dir = tempfile::tempdir().expect("a folder");
     let list: [&[u8]; 5] =
         [b"\x22\x07\x10\x03\x3d\0\0\0\0", b"\x18\x03", b"\x10\x01", b"\x0a\x01t", b"\x7a\x02zz"];
@@ -203,7 +203,7 @@ fn fields_come_in_any_order_and_unknown_ones_are_passed_over() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn errors_are_reported_with_their_offset() {
     let postings: [&[u8]; 4] = [b"\x0a\x01t", b"\x10\x02", b"\x18\x02", b"\x22\x02\x10\x01"];
     let wrong = |list: &[&[u8]], documents: &[&[u8]]| fault(&file(list, documents));
     let with = |last: &[u8]| {
@@ -251,7 +251,7 @@ fn what_is_wrong_is_told_with_its_place() {
 
 /// Document 0 has `s::x` three times and `t` twice, document 1 has neither.
 #[test]
-fn what_looks_like_a_filter_is_no_peak() {
+fn a_filter_term_does_not_count_as_peak() {
     let dir = tempfile::tempdir().expect("a folder");
     let header = message(&[b"\x08\x01\x10\x02\x18\x02"]);
     let marked = message(&[b"\x0a\x04s::x\x10\x01\x18\x03\x22\x02\x10\x03"]);
@@ -265,7 +265,7 @@ fn what_looks_like_a_filter_is_no_peak() {
 }
 
 #[test]
-fn a_file_that_is_cut_short_anywhere_changes_nothing() {
+fn a_truncated_file_changes_nothing() {
     let (dir, old) =
         (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     build(dir.path(), 256 << 20, &random_docs(3, 20, 6), "");

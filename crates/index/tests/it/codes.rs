@@ -23,7 +23,7 @@ fn every_pair() -> impl Iterator<Item = [StreamCode; 3]> {
 }
 
 #[test]
-fn every_pair_of_codes_holds_what_was_put_in_however_it_was_merged() {
+fn an_index_round_trips_under_every_code_pair() {
     let docs = random_docs(42, 150, 10);
     let expected = Contents::of(&docs);
     for (number, codes) in every_pair().enumerate() {
@@ -40,7 +40,7 @@ fn every_pair_of_codes_holds_what_was_put_in_however_it_was_merged() {
 
 /// A thousand walks through lists with skips and positions, compared with the model.
 #[test]
-fn a_thousand_walks_are_the_same_under_every_code() {
+fn random_walks_are_equal_under_every_code() {
     let docs = random_docs(43, 1000, 8);
     let model = Contents::of(&docs);
     let lists: Vec<_> = model.lists.iter().collect();
@@ -71,7 +71,7 @@ fn a_thousand_walks_are_the_same_under_every_code() {
 
 /// A document with many occurrences among others, so that blocks have one or many chunks of positions.
 #[test]
-fn positions_of_few_and_of_many_occurrences_come_back() {
+fn positions_of_few_and_many_occurrences_round_trip() {
     let mut random = Random(5);
     let docs: Vec<Doc> = (0..700)
         .map(|_| {

@@ -16,7 +16,7 @@ pub(crate) fn names(dir: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_reader_keeps_its_generation_while_others_come_and_its_files_go() {
+fn a_reader_keeps_its_generation_despite_later_commits() {
     let dir = tempfile::tempdir().expect("a folder");
     let (first, second) = (random_docs(1, 200, 12), random_docs(2, 100, 12));
     assert_eq!(build(dir.path(), 0, &first, "first"), 1);
@@ -38,7 +38,7 @@ fn a_reader_keeps_its_generation_while_others_come_and_its_files_go() {
 }
 
 #[test]
-fn what_was_never_committed_is_not_seen_and_is_removed() {
+fn uncommitted_files_are_ignored_and_removed() {
     let dir = tempfile::tempdir().expect("a folder");
     let docs = random_docs(1, 30, 8);
     build(dir.path(), 1 << 20, &docs, "committed");
@@ -70,7 +70,7 @@ fn what_was_never_committed_is_not_seen_and_is_removed() {
 }
 
 #[test]
-fn the_first_build_leaves_nothing_of_one_that_was_stopped() {
+fn the_first_build_removes_files_of_a_stopped_build() {
     let dir = tempfile::tempdir().expect("a folder");
     let inner = dir.path().join("deep/er");
     let mut writer = IndexWriter::create(&inner, &Config { memory_bytes: 0, ..Config::default() })
@@ -86,7 +86,7 @@ fn the_first_build_leaves_nothing_of_one_that_was_stopped() {
 
 /// The number of segments before the commit shows how much memory the build used.
 #[test]
-fn the_limit_of_memory_decides_when_postings_go_to_disk() {
+fn the_memory_limit_decides_when_postings_are_written() {
     let docs = random_docs(3, 4000, 30);
     let occurrences: usize = docs.iter().map(|doc| doc.terms.len()).sum();
     let segments = [16 << 20, 400 << 10, 200 << 10].map(|memory_bytes| {
@@ -109,7 +109,7 @@ fn the_limit_of_memory_decides_when_postings_go_to_disk() {
 }
 
 #[test]
-fn there_is_one_writer_at_a_time() {
+fn an_index_has_one_writer_at_a_time() {
     let dir = tempfile::tempdir().expect("a folder");
     let writer = IndexWriter::create(dir.path(), &Config::default()).expect("created");
     let second = IndexWriter::create(dir.path(), &Config::default());
@@ -119,7 +119,7 @@ fn there_is_one_writer_at_a_time() {
 }
 
 #[test]
-fn a_damaged_manifest_can_be_built_over() {
+fn a_build_replaces_a_damaged_manifest() {
     let dir = tempfile::tempdir().expect("a folder");
     let docs = random_docs(1, 30, 8);
     build(dir.path(), 1 << 20, &docs, "one");

@@ -40,7 +40,7 @@ fn small() -> Vec<Doc> {
 }
 
 #[test]
-fn every_flipped_byte_of_a_small_index_is_found_out() {
+fn every_flipped_byte_of_a_small_index_is_detected() {
     let dir = tempfile::tempdir().expect("a folder");
     let docs = small();
     build(dir.path(), 1 << 20, &docs, "flips");
@@ -61,7 +61,7 @@ fn every_flipped_byte_of_a_small_index_is_found_out() {
 }
 
 #[test]
-fn every_length_but_the_right_one_is_found_out() {
+fn every_wrong_file_length_is_detected() {
     let dir = tempfile::tempdir().expect("a folder");
     build(dir.path(), 1 << 20, &small(), "lengths");
     for name in ALL_FILES {
@@ -83,7 +83,7 @@ fn every_length_but_the_right_one_is_found_out() {
 /// In files with many chunks, damage in one does not affect the others: every answer is right, or an error that
 /// names the file.
 #[test]
-fn flipped_bytes_of_a_large_index_never_make_a_wrong_answer() {
+fn a_damaged_large_index_never_answers_wrongly() {
     let dir = tempfile::tempdir().expect("a folder");
     let docs = many_terms();
     build(dir.path(), 256 << 20, &docs, "large");
@@ -187,7 +187,7 @@ fn missing_files_are_named() {
 }
 
 #[test]
-fn a_sound_file_of_another_segment_or_kind_is_not_taken() {
+fn a_file_of_another_segment_or_kind_is_refused() {
     let (dir, other) =
         (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     build(dir.path(), 1 << 20, &random_docs(1, 200, 8), "");
@@ -205,7 +205,7 @@ fn a_sound_file_of_another_segment_or_kind_is_not_taken() {
 }
 
 #[test]
-fn another_version_of_the_format_says_so() {
+fn another_format_version_is_reported() {
     let dir = tempfile::tempdir().expect("a folder");
     build(dir.path(), 1 << 20, &random_docs(1, 20, 8), "");
     let path = dir.path().join("manifest");

@@ -27,7 +27,7 @@ fn example() -> Vec<Doc> {
 }
 
 #[test]
-fn the_example_of_the_page_is_what_is_written() {
+fn written_bytes_match_the_documentation_example() {
     let dir = tempfile::tempdir().expect("a folder");
     build(dir.path(), 256 << 20, &example(), "example");
     let page = fs::read_to_string(page()).expect("the page");

@@ -94,7 +94,7 @@ fn walk(segment: &Segment, field: Field, term: &str) -> Result<(), IndexError> {
 }
 
 #[test]
-fn any_change_of_a_payload_is_survived() {
+fn a_changed_payload_never_panics() {
     let dir = tempfile::tempdir().expect("a folder");
     build(dir.path(), 1 << 20, &random_docs(3, 140, 7), "hostile");
     let mut writer = IndexWriter::update(dir.path(), &index::Config::default()).expect("begun");
@@ -140,7 +140,7 @@ fn merge_a_copy(dir: &Path) -> Result<Option<u64>, IndexError> {
 }
 
 #[test]
-fn any_change_of_the_manifest_is_survived() {
+fn a_changed_manifest_never_panics() {
     let dir = tempfile::tempdir().expect("a folder");
     build(dir.path(), 1 << 20, &random_docs(3, 50, 9), "hostile");
     let sound = Manifest::read(dir.path()).body();
@@ -155,7 +155,7 @@ fn any_change_of_the_manifest_is_survived() {
 }
 
 #[test]
-fn numbers_of_the_manifest_that_cannot_be_are_errors() {
+fn impossible_manifest_numbers_are_errors() {
     let dir = tempfile::tempdir().expect("a folder");
     build(dir.path(), 1 << 20, &random_docs(3, 50, 9), "hostile");
     let sound = Manifest::read(dir.path());
@@ -179,7 +179,7 @@ fn numbers_of_the_manifest_that_cannot_be_are_errors() {
 }
 
 #[test]
-fn manifests_that_no_writer_writes_are_errors() {
+fn invalid_manifests_are_errors() {
     let dir = tempfile::tempdir().expect("a folder");
     build(dir.path(), 1 << 20, &random_docs(3, 50, 9), "hostile");
     let sound = Manifest::read(dir.path());

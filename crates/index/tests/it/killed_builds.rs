@@ -40,7 +40,7 @@ fn child_that_never_ends() {
 }
 
 #[test]
-fn a_killed_build_leaves_the_old_generation_and_no_lock() {
+fn a_killed_build_keeps_the_old_generation_unlocked() {
     let dir = tempfile::tempdir().expect("a folder");
     let docs = random_docs(1, 60, 8);
     build(dir.path(), 1 << 20, &docs, "old");
@@ -75,7 +75,7 @@ fn child_with_too_little_room() {
 
 /// Limits the length of files to a few blocks of 512 bytes. Then writes are short and fail, as on a full disk.
 #[test]
-fn a_file_that_cannot_grow_is_an_error_and_the_old_generation_stays() {
+fn a_failed_write_keeps_the_old_generation() {
     let dir = tempfile::tempdir().expect("a folder");
     let docs = random_docs(1, 60, 8);
     build(dir.path(), 1 << 20, &docs, "old");
@@ -136,7 +136,7 @@ fn child_that_keeps_its_limit() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn resident_memory_is_the_limit_give_or_take_a_tenth() {
+fn resident_memory_is_within_ten_percent_of_the_limit() {
     let dir = tempfile::tempdir().expect("a folder");
     let mut command = child("", "killed_builds::child_that_keeps_its_limit", dir.path());
     let output = command.output().expect("runs");

@@ -23,7 +23,7 @@ fn terms() -> BTreeMap<String, u32> {
 
 /// From every term to every later one, by steps and by skips.
 #[test]
-fn a_walk_through_the_terms_of_a_prefix_skips_to_where_it_is_told() {
+fn a_walk_over_prefix_terms_skips_to_a_target() {
     let terms = terms();
     let all: Vec<_> = terms.keys().map(|term| (Field::Body, term.clone(), 0)).collect();
     let dir = tempfile::tempdir().expect("a folder");
@@ -59,7 +59,7 @@ fn a_walk_through_the_terms_of_a_prefix_skips_to_where_it_is_told() {
 }
 
 #[test]
-fn terms_are_found_one_by_one_and_together_and_others_are_not() {
+fn single_and_batch_lookups_find_only_existing_terms() {
     let terms = terms();
     let docs: Vec<Doc> = (0..200)
         .map(|doc| {

@@ -31,7 +31,7 @@ fn check_refused(act: fn(&mut IndexWriter), expected: fn(&IndexError) -> bool) {
 }
 
 #[test]
-fn a_term_that_is_too_long() {
+fn a_term_that_is_too_long_is_refused() {
     check_refused(
         |writer| writer.term(Field::Url, &"x".repeat(TERM_BYTES_MAX + 1), 0),
         |error| matches!(error, IndexError::Limit { found: 4097, max: 4096, .. }),
@@ -39,7 +39,7 @@ fn a_term_that_is_too_long() {
 }
 
 #[test]
-fn positions_that_descend() {
+fn descending_positions_are_refused() {
     check_refused(
         |writer| writer.term(Field::Body, "good", 6),
         |error| matches!(error, IndexError::Misuse { doc: 0, .. }),
@@ -47,7 +47,7 @@ fn positions_that_descend() {
 }
 
 #[test]
-fn a_term_before_any_document() {
+fn a_term_before_any_document_is_refused() {
     let dir = tempfile::tempdir().expect("a folder");
     let mut writer = IndexWriter::create(dir.path(), &Config::default()).expect("created");
     writer.term(Field::Body, "early", 0);
@@ -56,7 +56,7 @@ fn a_term_before_any_document() {
 }
 
 #[test]
-fn a_record_that_is_too_long() {
+fn a_record_that_is_too_long_is_refused() {
     let dir = tempfile::tempdir().expect("a folder");
     let mut writer = IndexWriter::create(dir.path(), &Config::default()).expect("created");
     let title = "x".repeat(RECORD_BYTES_MAX);
@@ -66,7 +66,7 @@ fn a_record_that_is_too_long() {
 }
 
 #[test]
-fn a_source_that_is_too_long() {
+fn a_source_that_is_too_long_is_refused() {
     let dir = tempfile::tempdir().expect("a folder");
     let writer = IndexWriter::create(dir.path(), &Config::default()).expect("created");
     let error = writer.commit(&"x".repeat((1 << 20) + 1));
@@ -75,7 +75,7 @@ fn a_source_that_is_too_long() {
 }
 
 #[test]
-fn the_largest_of_everything_comes_back() {
+fn the_largest_values_round_trip() {
     let dir = tempfile::tempdir().expect("a folder");
     let mut writer = IndexWriter::create(dir.path(), &Config::default()).expect("created");
     let record = DocRecord {

@@ -17,7 +17,7 @@ fn numbered(seed: u64, count: u32) -> Vec<Doc> {
 }
 
 #[test]
-fn documents_are_as_if_they_had_been_added_in_that_order() {
+fn reordered_documents_match_adding_them_in_order() {
     let docs = numbered(5, 300);
     let mut orders = Vec::new();
     for memory_bytes in [0, 8 << 10, 256 << 20] {
@@ -42,7 +42,7 @@ fn documents_are_as_if_they_had_been_added_in_that_order() {
 }
 
 #[test]
-fn bisection_makes_lists_of_topics_smaller() {
+fn bisection_shrinks_topic_lists() {
     let topic = |number: u32| (number.wrapping_mul(2_654_435_761) >> 16) % 16;
     let docs: Vec<Doc> = (0..4000)
         .map(|number| {
@@ -65,7 +65,7 @@ fn bisection_makes_lists_of_topics_smaller() {
 }
 
 #[test]
-fn whatever_there_is_can_be_ordered() {
+fn indexes_of_any_size_can_be_ordered() {
     for docs in [vec![], numbered(1, 1), numbered(2, 17), vec![Doc::default(); 40]] {
         let dir = tempfile::tempdir().expect("a folder");
         write_docs(dir.path(), &bisected(1 << 20), &docs, "").expect("built");

@@ -61,7 +61,7 @@ fn check_walk(mut subject: Postings<'_>, expected: &[(u32, Vec<u32>)], steps: &[
 }
 
 #[test]
-fn a_walk_is_that_of_a_vector() {
+fn a_walk_matches_that_of_a_vector() {
     let docs = random_docs(42, 1000, 12);
     let dir = tempfile::tempdir().expect("a folder");
     build(dir.path(), 256 << 20, &docs, "");
@@ -78,7 +78,7 @@ fn a_walk_is_that_of_a_vector() {
 
 /// Ascending targets with gaps from nothing to many blocks, on a list of every document and on a short one.
 #[test]
-fn skip_to_every_document_is_a_linear_scan() {
+fn skips_to_every_document_match_a_linear_scan() {
     let docs = random_docs(1, 700, 4);
     let dir = tempfile::tempdir().expect("a folder");
     build(dir.path(), 256 << 20, &docs, "");

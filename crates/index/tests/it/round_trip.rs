@@ -11,7 +11,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn an_index_holds_what_was_put_in(
+    fn an_index_holds_the_added_documents(
         seed in any::<u64>(), count in 0..400_u32, vocabulary in 1..120_u32, memory_kib in 64..400_usize,
     ) {
         let docs = random_docs(seed, count, vocabulary);
@@ -25,7 +25,7 @@ proptest! {
     }
 
     #[test]
-    fn terms_are_those_with_the_prefix(
+    fn a_prefix_lists_exactly_its_terms(
         seed in any::<u64>(), vocabulary in 1..300_u32, rank in 0..300_u32, cut in 0..12_usize,
         other in "[a-r01é]{0,3}",
     ) {
@@ -60,7 +60,7 @@ proptest! {
 /// With a memory limit of zero every document is a segment. There are more than 16 × 16, so segments are merged on
 /// three levels.
 #[test]
-fn merged_from_many_segments_has_the_bytes_of_one() {
+fn merged_segments_have_the_bytes_of_one_segment() {
     let docs = random_docs(7, 290, 40);
     let (one, many) =
         (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
@@ -76,7 +76,7 @@ fn merged_from_many_segments_has_the_bytes_of_one() {
 }
 
 #[test]
-fn the_same_documents_make_the_same_bytes() {
+fn the_same_documents_produce_the_same_bytes() {
     let docs = random_docs(11, 150, 60);
     let folders = [(); 2].map(|()| {
         let dir = tempfile::tempdir().expect("a folder");
@@ -90,7 +90,7 @@ fn the_same_documents_make_the_same_bytes() {
 }
 
 #[test]
-fn lists_of_every_length_around_a_block_come_back() {
+fn lists_of_lengths_around_a_block_round_trip() {
     let counts = [1, 2, 127, 128, 129, 255, 256, 257, 383, 384, 500];
     let mut random = Random(3);
     let docs: Vec<Doc> = (0..500_u32)
@@ -113,7 +113,7 @@ fn lists_of_every_length_around_a_block_come_back() {
 }
 
 #[test]
-fn an_index_of_nothing_has_no_segments() {
+fn an_empty_index_has_no_segments() {
     let dir = tempfile::tempdir().expect("a folder");
     assert_eq!(build(dir.path(), 0, &[], "nothing"), 1);
     let index = Index::open(dir.path()).expect("opens");
@@ -123,7 +123,7 @@ fn an_index_of_nothing_has_no_segments() {
 }
 
 #[test]
-fn a_document_that_is_not_there_has_no_length_and_no_record() {
+fn a_missing_document_has_no_length_or_record() {
     let docs = random_docs(5, 3, 5);
     let dir = tempfile::tempdir().expect("a folder");
     build(dir.path(), 0, &docs, "");
@@ -141,7 +141,7 @@ fn a_document_that_is_not_there_has_no_length_and_no_record() {
 }
 
 #[test]
-fn filters_count_neither_in_lengths_nor_in_peaks() {
+fn filters_are_not_counted_in_lengths_or_peaks() {
     let doc = |terms: &[&str]| Doc {
         record: DocRecord::default(),
         terms: (0..).zip(terms).map(|(at, term)| (Field::Url, (*term).to_owned(), at)).collect(),
@@ -161,7 +161,7 @@ fn filters_count_neither_in_lengths_nor_in_peaks() {
 }
 
 #[test]
-fn sizes_are_those_of_the_files() {
+fn reported_sizes_match_the_files() {
     let dir = tempfile::tempdir().expect("a folder");
     build(dir.path(), 1 << 20, &random_docs(2, 200, 30), "");
     let sizes = Index::open(dir.path()).expect("opens").segments()[0].sizes();

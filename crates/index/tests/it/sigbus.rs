@@ -117,7 +117,7 @@ fn check(dir: &Path, name: &str, is_read: bool, damage: &dyn Fn(&File), at: u64)
 }
 
 #[test]
-fn a_file_that_is_cut_short_while_it_is_open_is_told_by_file_and_length() {
+fn truncating_an_open_file_is_reported_with_its_length() {
     let dir = tempfile::tempdir().expect("a folder");
     aged(dir.path());
     for name in all_files() {
@@ -133,7 +133,7 @@ fn a_file_that_is_cut_short_while_it_is_open_is_told_by_file_and_length() {
 }
 
 #[test]
-fn a_byte_that_is_changed_behind_the_back_of_a_reader_is_told_by_file_and_chunk() {
+fn a_byte_changed_while_open_is_reported_with_chunk() {
     let dir = tempfile::tempdir().expect("a folder");
     aged(dir.path());
     for name in all_files() {
@@ -151,7 +151,7 @@ fn a_byte_that_is_changed_behind_the_back_of_a_reader_is_told_by_file_and_chunk(
 
 /// A read detects damage in bytes that were not read before.
 #[test]
-fn a_byte_that_is_changed_before_it_is_read_is_told_when_it_is_read() {
+fn a_byte_changed_before_reading_is_reported_when_read() {
     let dir = tempfile::tempdir().expect("a folder");
     aged(dir.path());
     let path = path_of(dir.path(), "positions");
@@ -188,7 +188,7 @@ fn each_file(check: impl Fn(&Path, &[u8], &Index)) {
 
 /// `intact` was not called before the file was removed or replaced.
 #[test]
-fn a_change_is_told_though_the_file_is_removed_or_replaced_by_then() {
+fn a_change_is_reported_after_removal_or_replacement() {
     let dir = tempfile::tempdir().expect("a folder");
     aged(dir.path());
     for name in all_files() {
@@ -210,7 +210,7 @@ fn a_change_is_told_though_the_file_is_removed_or_replaced_by_then() {
 }
 
 #[test]
-fn a_change_is_told_though_its_date_is_put_back() {
+fn a_change_is_reported_despite_a_restored_date() {
     each_file(|path, _, index| {
         flip(path);
         age(path);
@@ -220,7 +220,7 @@ fn a_change_is_told_though_its_date_is_put_back() {
 
 /// The checksums in use must be those of the old file, not those now in the file.
 #[test]
-fn a_whole_file_that_is_written_over_another_is_told() {
+fn a_file_overwritten_in_place_is_reported() {
     each_file(|path, sound, index| {
         let mut other = body(sound).to_vec();
         other[40] ^= 8;
@@ -231,7 +231,7 @@ fn a_whole_file_that_is_written_over_another_is_told() {
 
 /// Dates change, bytes do not. A later change of bytes is still detected.
 #[test]
-fn an_index_whose_files_are_touched_is_intact() {
+fn an_index_with_touched_files_is_intact() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().expect("a folder");
     let expected = aged(dir.path());
@@ -266,7 +266,7 @@ fn an_index_whose_files_are_touched_is_intact() {
 /// Like a disk that changes bytes by itself, or a process with a mapping: after the first write the date does not
 /// change again.
 #[test]
-fn a_change_without_a_date_is_found_by_who_doubts_or_verifies() {
+fn verification_or_doubt_detects_a_change_without_date() {
     let dir = tempfile::tempdir().expect("a folder");
     aged(dir.path());
     for name in all_files() {
@@ -291,7 +291,7 @@ fn a_change_without_a_date_is_found_by_who_doubts_or_verifies() {
 
 /// A lost page counts even if the file has been restored when `intact` is called.
 #[test]
-fn a_file_that_was_cut_off_for_a_while_is_told() {
+fn a_temporarily_truncated_file_is_reported() {
     let dir = tempfile::tempdir().expect("a folder");
     aged(dir.path());
     let mut long = 0;
@@ -324,7 +324,7 @@ fn a_file_that_was_cut_off_for_a_while_is_told() {
 }
 
 #[test]
-fn an_index_whose_files_are_removed_or_replaced_is_intact() {
+fn an_index_with_removed_or_replaced_files_is_intact() {
     let dir = tempfile::tempdir().expect("a folder");
     let folder = dir.path().join("index");
     let expected = aged(&folder);
@@ -343,7 +343,7 @@ fn an_index_whose_files_are_removed_or_replaced_is_intact() {
 }
 
 #[test]
-fn files_that_have_taken_the_place_of_others_are_told_from_them() {
+fn replaced_files_are_distinguished_from_the_originals() {
     let dir = tempfile::tempdir().expect("a folder");
     aged(dir.path());
     for name in FILES {
@@ -359,7 +359,7 @@ fn files_that_have_taken_the_place_of_others_are_told_from_them() {
 
 /// Renumbering documents counts the deleted ones repeatedly.
 #[test]
-fn deleted_documents_stay_the_same_ones_whoever_writes_to_their_file() {
+fn writing_to_tombstones_does_not_change_deleted_documents() {
     let dir = tempfile::tempdir().expect("a folder");
     aged(dir.path());
     let index = Index::open(dir.path()).expect("it is whole");
@@ -374,7 +374,7 @@ fn deleted_documents_stay_the_same_ones_whoever_writes_to_their_file() {
 
 /// Slots are reused while other threads look for their own. No thread may map zeros into another's file.
 #[test]
-fn faults_of_many_threads_stay_in_their_files_while_others_are_opened_and_dropped() {
+fn faults_of_many_threads_affect_only_their_files() {
     const ROUNDS: usize = 40;
     let dirs = [(); 4].map(|()| tempfile::tempdir().expect("a folder"));
     let docs = random_docs(3, 600, 40);
@@ -416,7 +416,7 @@ const BEFORE: &str = "CRIVELLO_INDEX_TEST_BEFORE";
 
 /// Maps a file outside an index while an index is open, truncates it, and reads it.
 #[test]
-fn child_with_a_fault_of_its_own() {
+fn child_with_an_unrelated_fault() {
     let Some(dir) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
     let index = Index::open(&dir).expect("an index");
     let path = dir.join("foreign");
@@ -438,7 +438,7 @@ extern "C" fn count_call(_: libc::c_int) {
 
 /// Receives the signal, loses a file of its index, and receives the signal again.
 #[test]
-fn child_that_is_sent_the_signal() {
+fn child_that_receives_the_signal() {
     let Some(dir) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
     let action = match std::env::var(BEFORE).as_deref() {
         Ok("default") => Some(libc::SIG_DFL),
@@ -477,7 +477,7 @@ fn child_that_is_sent_the_signal() {
 
 /// A sent signal has its previous effect, and a surviving process is still protected.
 #[test]
-fn who_survives_the_signal_is_protected_as_before() {
+fn a_process_surviving_the_signal_is_still_protected() {
     let dir = tempfile::tempdir().expect("a folder");
     build(dir.path(), 256 << 20, &random_docs(1, 60, 8), "small");
     let ended = Some(libc::SIGBUS);
@@ -487,7 +487,7 @@ fn who_survives_the_signal_is_protected_as_before() {
         ("handled", None, &["docs, 1", "lexicon, 2"]),
         ("of Rust", ended, &["docs, 0"]),
     ] {
-        let output = child("child_that_is_sent_the_signal", dir.path(), before);
+        let output = child("child_that_receives_the_signal", dir.path(), before);
         assert_eq!(output.status.signal(), signal, "{before}: {output:?}");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         let lines = said.lines().filter_map(|line| line.split_once("went on after "));
@@ -503,9 +503,9 @@ fn child(test: &str, dir: &Path, before: &str) -> Output {
 }
 
 #[test]
-fn a_fault_that_is_not_of_an_index_ends_the_process_as_ever() {
+fn a_fault_outside_an_index_ends_the_process() {
     let dir = tempfile::tempdir().expect("a folder");
     build(dir.path(), 1 << 20, &random_docs(1, 60, 8), "small");
-    let output = child("child_with_a_fault_of_its_own", dir.path(), "of Rust");
+    let output = child("child_with_an_unrelated_fault", dir.path(), "of Rust");
     assert_eq!(output.status.signal(), Some(libc::SIGBUS), "{output:?}");
 }

@@ -72,7 +72,7 @@ fn update(dir: &Path, config: &Config, gone: &[usize], added: &[Doc]) -> Result<
 }
 
 #[test]
-fn whatever_is_added_deleted_and_merged_the_index_holds_what_is_left() {
+fn an_index_holds_the_remaining_documents_after_any_updates() {
     for (seed, policy) in (1..).zip(POLICIES) {
         let dir = tempfile::tempdir().expect("a folder");
         let mut random = Random(seed);
@@ -121,7 +121,7 @@ fn whatever_is_added_deleted_and_merged_the_index_holds_what_is_left() {
 }
 
 #[test]
-fn a_segment_that_is_deleted_whole_goes() {
+fn a_wholly_deleted_segment_is_removed() {
     for policy in [MergePolicy::One, MergePolicy::Tiered] {
         let dir = tempfile::tempdir().expect("a folder");
         let docs = random_docs(1, 20, 8);
@@ -140,7 +140,7 @@ fn a_segment_that_is_deleted_whole_goes() {
 }
 
 #[test]
-fn a_reader_keeps_its_snapshot_while_documents_are_deleted_and_merged() {
+fn a_reader_keeps_its_snapshot_during_deletions_and_merges() {
     let dir = tempfile::tempdir().expect("a folder");
     let docs = random_docs(1, 100, 8);
     build(dir.path(), 1 << 20, &docs, "first");
@@ -165,7 +165,7 @@ fn a_reader_keeps_its_snapshot_while_documents_are_deleted_and_merged() {
 }
 
 #[test]
-fn old_tombstones_are_removed_and_those_of_now_are_not() {
+fn only_old_tombstones_are_removed() {
     let dir = tempfile::tempdir().expect("a folder");
     build(dir.path(), 1 << 20, &random_docs(1, 100, 8), "first");
     let never = config(MergePolicy::Never, 1 << 20);
@@ -179,7 +179,7 @@ fn old_tombstones_are_removed_and_those_of_now_are_not() {
 }
 
 #[test]
-fn no_flipped_bit_of_tombstones_brings_a_document_back() {
+fn a_flipped_tombstone_bit_restores_no_document() {
     let dir = tempfile::tempdir().expect("a folder");
     build(dir.path(), 1 << 20, &random_docs(1, 30, 8), "first");
     update(dir.path(), &config(MergePolicy::Never, 1 << 20), &[4, 7], &[]).expect("updated");
@@ -206,7 +206,7 @@ fn no_flipped_bit_of_tombstones_brings_a_document_back() {
 
 /// If the manifest is unreadable, the generation follows from the names of files.
 #[test]
-fn a_generation_that_only_deleted_is_not_counted_twice() {
+fn a_delete_only_generation_number_is_not_reused() {
     let dir = tempfile::tempdir().expect("a folder");
     let docs = random_docs(1, 30, 8);
     build(dir.path(), 1 << 20, &docs, "first");
@@ -219,7 +219,7 @@ fn a_generation_that_only_deleted_is_not_counted_twice() {
 }
 
 #[test]
-fn what_is_not_there_cannot_be_deleted() {
+fn deleting_a_missing_document_is_refused() {
     let dir = tempfile::tempdir().expect("a folder");
     let config = Config::default();
     assert!(matches!(

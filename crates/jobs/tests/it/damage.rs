@@ -100,7 +100,7 @@ fn a_file_cut_short_is_an_error_or_changes_nothing() {
 
 /// A file of an older version gives a version error, and the stages rebuild it.
 #[test]
-fn a_file_of_another_version_is_told_and_made_again() {
+fn a_file_of_another_version_is_reported_and_rebuilt() {
     let mut told = 0;
     for number in 0..ours(&small()).len() {
         let small = small();
@@ -129,7 +129,7 @@ fn a_file_of_another_version_is_told_and_made_again() {
 
 /// Each file is damaged once; it is named, removed and built again.
 #[test]
-fn damaged_files_are_discarded_and_built_again() {
+fn damaged_files_are_discarded_and_rebuilt() {
     for number in 0..ours(&small()).len() {
         let small = small();
         let expected = read_all(&small).expect("readable");
@@ -152,7 +152,7 @@ fn damaged_files_are_discarded_and_built_again() {
 
 /// The error of a missing file names the file and the command that rebuilds it.
 #[test]
-fn a_file_that_is_gone_says_what_makes_it_again() {
+fn a_missing_file_error_names_the_rebuild_command() {
     let small = small();
     let table = PageTable::open(&small.collection.pages_dir()).expect("a table");
     fs::remove_file(small.collection.pages_dir().join("part-00000.pages")).expect("removed");

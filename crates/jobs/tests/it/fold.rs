@@ -55,7 +55,7 @@ fn text(differs: &str) -> String {
 }
 
 #[test]
-fn the_same_page_is_one_and_other_content_is_not() {
+fn only_equal_content_is_folded() {
     let one = |a: &str, b: &str| is_one(&keen(), &page("t", a), &page("t", b));
     assert!(one(&text("x"), &text("x")), "the same under http and https");
     assert!(one("three words only", "three words only"));
@@ -75,7 +75,7 @@ fn the_same_page_is_one_and_other_content_is_not() {
 }
 
 #[test]
-fn titles_differ_in_a_date_at_most() {
+fn titles_of_folded_pages_differ_only_in_dates() {
     let one = |a: &str, b: &str| is_one(&keen(), &page(a, &prose(1)), &page(b, &prose(1)));
     assert!(one("News of 18 November 2019", "News of 2019-11-19"));
     for (a, b) in [("Revenue 2019", "Revenue 2020"), ("KEY_m", "KEY_M"), ("C", "C++"), ("a", "")] {
@@ -109,7 +109,7 @@ fn a_chain_of_small_changes_is_not_one_cluster() {
 }
 
 #[test]
-fn of_several_representatives_it_is_the_most_similar() {
+fn a_page_folds_into_the_most_similar_representative() {
     let small = Small::new();
     small.archive(&[
         ("http://a.test/", 1, page("t", &edited(&[50]))),
@@ -121,7 +121,7 @@ fn of_several_representatives_it_is_the_most_similar() {
 }
 
 #[test]
-fn more_pages_of_equal_fingerprints_than_are_tried_still_find_their_equal() {
+fn equal_pages_fold_among_many_equal_fingerprints() {
     let small = Small::new();
     let pages = (0..100).flat_map(|number| {
         let page = page("Build log", &format!("build log with number {number} of today"));
@@ -138,7 +138,7 @@ fn more_pages_of_equal_fingerprints_than_are_tried_still_find_their_equal() {
 }
 
 #[test]
-fn off_folds_nothing_and_identical_what_is_equal_with_its_dates() {
+fn fold_modes_fold_none_identical_or_near_pages() {
     let one = |fold, a: &str, b: &str| {
         is_one(&FoldConfig { fold, ..keen() }, &page("t", a), &page("t", b))
     };
@@ -160,7 +160,7 @@ fn off_folds_nothing_and_identical_what_is_equal_with_its_dates() {
 
 /// A page may name as canonical what it is not.
 #[test]
-fn a_canonical_page_is_compared_as_well() {
+fn canonical_pages_are_folded_only_if_similar() {
     let canonical = "<title>t</title><link rel=canonical href=http://a.test/>";
     let exact = FoldConfig { distance_max: 0, ..FoldConfig::default() };
     assert!(is_one(&exact, &page("t", &edited(&[])), &html(canonical, &edited(&[50, 150]))));
@@ -168,7 +168,7 @@ fn a_canonical_page_is_compared_as_well() {
 }
 
 #[test]
-fn records_are_folded_only_if_that_is_set() {
+fn records_are_folded_only_if_configured() {
     let small = Small::new();
     let mut writer =
         WarcWriter::create(&small.collection.archive_dir(), WriterOptions::default()).expect("one");

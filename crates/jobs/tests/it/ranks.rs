@@ -74,7 +74,7 @@ fn import(small: &Small, name: &str, lines: &str) -> Result<RankImport, JobsErro
 }
 
 #[test]
-fn in_degrees_are_told_as_multiples_of_the_average() {
+fn in_degree_ranks_are_multiples_of_the_average() {
     let small = small();
     let built = small.build();
     assert_eq!(built.rank.ranks, ["pagerank", "in-degree"]);
@@ -115,7 +115,7 @@ fn a_topic_is_ranked_from_its_pages_and_sites() {
 
 /// The file of a vector is written again only if it must be.
 #[test]
-fn one_vector_more_leaves_the_others_alone() {
+fn adding_a_vector_does_not_rewrite_the_others() {
     let small = small();
     small.build();
     let written =
@@ -133,7 +133,7 @@ fn one_vector_more_leaves_the_others_alone() {
 
 /// A kill between a vector by page and the same by document: the next run writes what is missing.
 #[test]
-fn documents_have_the_ranks_of_now_whatever_was_broken_off() {
+fn an_interrupted_ranking_is_completed_by_the_next_run() {
     let small = small();
     small.build();
     import(&small, "mine", "http://a.test/1\t1\nhttp://a.test/2\t3\n").expect("read");
@@ -160,7 +160,7 @@ fn documents_have_the_ranks_of_now_whatever_was_broken_off() {
 }
 
 #[test]
-fn topics_that_cannot_be_meant_are_refused() {
+fn invalid_topics_are_refused() {
     for (name, pages, sites, why) in [
         ("a.b", &["http://a.test/"][..], &[][..], "small letters"),
         ("", &["http://a.test/"], &[], "small letters"),
@@ -180,7 +180,7 @@ fn topics_that_cannot_be_meant_are_refused() {
 }
 
 #[test]
-fn values_of_the_user_are_those_of_the_pages_and_stay() {
+fn imported_values_apply_to_pages_and_survive_rebuilds() {
     let small = small();
     // Before there is anything that they could be of.
     let first = import(&small, "early", "http://a.test/1\t3\n").expect("read");
@@ -221,7 +221,7 @@ fn values_of_the_user_are_those_of_the_pages_and_stay() {
 }
 
 #[test]
-fn a_line_that_cannot_be_read_is_told_and_changes_nothing() {
+fn an_unreadable_line_is_reported_and_changes_nothing() {
     let small = small();
     small.build();
     let sound = "http://a.test/1\t1\n";
@@ -256,7 +256,7 @@ fn a_line_that_cannot_be_read_is_told_and_changes_nothing() {
 }
 
 #[test]
-fn a_damaged_file_of_the_user_is_told_with_what_to_do() {
+fn a_damaged_user_file_is_reported_with_a_remedy() {
     let small = small();
     small.build();
     import(&small, "mine", "http://a.test/1\t1\n").expect("read");
@@ -275,7 +275,7 @@ fn a_damaged_file_of_the_user_is_told_with_what_to_do() {
 
 /// The bytes on the page `docs/formats/graph.md` are those that are written.
 #[test]
-fn the_page_of_the_format_has_the_bytes_of_a_file() {
+fn the_format_documentation_shows_the_bytes_of_a_file() {
     let small = small();
     import(&small, "mine", "http://a.test/1\t3\n").expect("read");
     let bytes = fs::read(small.collection.root().join("ranks/mine.values")).expect("there");

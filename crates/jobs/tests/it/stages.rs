@@ -31,7 +31,7 @@ fn link(to: &str, text: &str) -> String {
 }
 
 #[test]
-fn pages_redirects_and_the_rest_find_their_place() {
+fn pages_redirects_and_other_captures_are_classified() {
     let small = Small::new();
     small.archive(&[
         ("http://b.test/", 10, html("<title>B</title>", &prose(1))),
@@ -55,7 +55,7 @@ fn pages_redirects_and_the_rest_find_their_place() {
 
 /// Which do, `page::StatusClass` says.
 #[test]
-fn only_an_answer_that_speaks_of_a_page_takes_it_away() {
+fn only_responses_about_the_page_remove_it() {
     let small = Small::new();
     let url = |status: u16| format!("http://a.test/{status}");
     let statuses = [202, 206, 300, 305, 403, 404, 408, 412, 421, 423, 425, 429, 451, 501];
@@ -77,7 +77,7 @@ fn only_an_answer_that_speaks_of_a_page_takes_it_away() {
 }
 
 #[test]
-fn the_newest_answer_counts_and_a_failure_hides_nothing() {
+fn the_newest_response_wins_and_failures_hide_nothing() {
     let small = Small::new();
     small.archive(&[
         ("http://a.test/", 20, html("<title>New</title>", &prose(1))),
@@ -96,7 +96,7 @@ fn the_newest_answer_counts_and_a_failure_hides_nothing() {
 }
 
 #[test]
-fn a_page_found_as_it_was_keeps_its_content_and_takes_the_new_date() {
+fn an_unchanged_page_keeps_content_and_gets_new_date() {
     const PAGE: [(&str, &str); 1] = [("Crivello-Purpose", "page")];
     let small = Small::new();
     small.archive(&[
@@ -183,7 +183,7 @@ fn a_cluster_is_represented_by_its_canonical_then_its_best_ranked_page() {
 }
 
 #[test]
-fn pages_that_ask_not_to_be_found_are_not() {
+fn noindex_pages_are_not_indexed() {
     let small = Small::new();
     let header = html("", &prose(2)).replacen("\r\n", "\r\nX-Robots-Tag: noindex\r\n", 1);
     small.archive(&[
@@ -197,7 +197,7 @@ fn pages_that_ask_not_to_be_found_are_not() {
 }
 
 #[test]
-fn hosts_languages_types_links_and_dates_are_terms_of_their_own() {
+fn hosts_languages_types_links_and_dates_are_special_terms() {
     let small = Small::new();
     let italian = "La ricerca nel web comincia con una domanda e finisce con una risposta. Chi cerca \
         trova, ma soltanto se le parole che ha scelto sono anche quelle della pagina che vorrebbe leggere.";
@@ -240,7 +240,7 @@ fn hosts_languages_types_links_and_dates_are_terms_of_their_own() {
 
 /// A page whose text stays and whose links change is indexed again.
 #[test]
-fn a_link_that_comes_later_is_found() {
+fn a_page_with_new_links_is_indexed_again() {
     let small = Small::new();
     let filter = page::Filter::of_link("http://b.test/");
     small.archive(&[("http://a.test/", 1, html("", &prose(1)))]);
@@ -256,7 +256,7 @@ fn a_link_that_comes_later_is_found() {
 }
 
 #[test]
-fn a_second_run_does_nothing_and_a_new_file_is_taken_in() {
+fn a_second_run_processes_only_new_files() {
     let small = Small::new();
     small.archive(&[("http://a.test/", 1, html("", &prose(1)))]);
     let first = small.build();
@@ -275,7 +275,7 @@ fn a_second_run_does_nothing_and_a_new_file_is_taken_in() {
 }
 
 #[test]
-fn a_stage_that_failed_before_its_last_file_is_run_again() {
+fn a_failed_stage_is_run_again() {
     let small = Small::new();
     small.archive(&[("http://a.test/", 1, html("", &prose(1)))]);
     small.build();
@@ -294,7 +294,7 @@ fn a_stage_that_failed_before_its_last_file_is_run_again() {
 }
 
 #[test]
-fn other_options_read_everything_again() {
+fn changed_options_reread_all_files() {
     let small = Small::new();
     let asks =
         "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-Robots-Tag: gnubot: noindex\r\n\r\n";
@@ -328,7 +328,7 @@ fn clusters_and_ranks_of_other_pages_are_not_used() {
 }
 
 #[test]
-fn a_row_of_a_part_that_is_gone_is_no_page() {
+fn a_row_of_a_removed_part_gives_no_page() {
     let small = Small::new();
     small.archive(&[("http://a.test/", 1, html("", &prose(1)))]);
     small.build();
@@ -375,7 +375,7 @@ fn an_imported_document_is_cut_at_the_limits_of_a_page() {
 
 /// Which capture counts is a matter of dates, not of the order in which a file has them, nor of the file.
 #[test]
-fn a_page_is_told_as_cut_if_the_capture_that_counts_is() {
+fn a_page_is_marked_cut_as_its_newest_capture() {
     let text = |bytes: usize| html("", &"word ".repeat(bytes / 5));
     let (short, long) = (text(100), text(4000));
     let mut options = ExtractOptions::default();
@@ -412,7 +412,7 @@ fn a_page_is_told_as_cut_if_the_capture_that_counts_is() {
 }
 
 #[test]
-fn ranks_of_an_index_that_is_gone_are_not_those_of_the_next() {
+fn a_new_index_ignores_ranks_of_a_removed_index() {
     let small = Small::new();
     small.archive(&[("http://a.test/", 1, html("", &prose(1)))]);
     small.build();
@@ -435,7 +435,7 @@ fn ranks_of_an_index_that_is_gone_are_not_those_of_the_next() {
 
 /// Documents with words of several scripts, long ones, and such that stem twice.
 #[test]
-fn an_index_is_the_same_whatever_the_number_of_threads() {
+fn the_index_does_not_depend_on_the_thread_count() {
     let small = Small::new();
     let urls: Vec<String> = (0..40).map(|n| format!("http://h{}.test/p/{n}", n % 7)).collect();
     let body = |n: u64| {

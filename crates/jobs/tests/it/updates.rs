@@ -57,7 +57,7 @@ fn check(small: &Small, config: &index::Config) {
 }
 
 #[test]
-fn what_has_changed_is_indexed_and_nothing_else() {
+fn only_changed_pages_are_indexed() {
     for merge in [MergePolicy::One, MergePolicy::Tiered, MergePolicy::Never] {
         let config = index::Config { merge, ..index::Config::default() };
         let small = Small::new();
@@ -96,7 +96,7 @@ fn what_has_changed_is_indexed_and_nothing_else() {
 
 /// The damage is after the first 64 KiB of a file, which are verified when the index is opened.
 #[test]
-fn an_index_that_is_damaged_is_built_from_nothing() {
+fn a_damaged_index_is_rebuilt_completely() {
     let long = |number: u64| {
         let words: Vec<String> = (0..20).map(|part| prose(100 * number + part)).collect();
         words.join(" ")
@@ -129,7 +129,7 @@ fn an_index_that_is_damaged_is_built_from_nothing() {
 }
 
 #[test]
-fn ranks_that_are_damaged_are_written_again() {
+fn damaged_ranks_are_rewritten() {
     let small = Small::new();
     small.archive(&[("http://a.test/", 10, page(1, "")), ("http://b.test/", 10, page(2, ""))]);
     small.build();
@@ -147,7 +147,7 @@ fn ranks_that_are_damaged_are_written_again() {
 
 /// Only the date is new: no document is indexed, and the index knows that it is up to date.
 #[test]
-fn a_visit_that_found_nothing_new_changes_no_document() {
+fn a_revisit_without_changes_changes_no_document() {
     let small = Small::new();
     small.archive(&[("http://a.test/", 10, page(1, "")), ("http://b.test/", 10, page(2, ""))]);
     let first = small.build().index;
@@ -159,7 +159,7 @@ fn a_visit_that_found_nothing_new_changes_no_document() {
 }
 
 #[test]
-fn when_most_has_changed_or_the_settings_have_all_is_built_again() {
+fn many_changes_or_new_settings_cause_a_full_rebuild() {
     let small = Small::new();
     let all = |base: u64| -> Vec<(String, i64, String)> {
         let date = 10 + i64::try_from(base).expect("small");
@@ -182,7 +182,7 @@ fn when_most_has_changed_or_the_settings_have_all_is_built_again() {
 
 /// A 304 may withhold a page. Only a later answer has the page itself.
 #[test]
-fn a_304_keeps_a_page_out_of_the_index_until_a_later_answer_brings_it_back() {
+fn a_noindex_304_hides_a_page_until_later_response() {
     const NOINDEX: &str = "304 Not Modified\r\nX-Robots-Tag: noindex";
     let (small, config) = (Small::new(), index::Config::default());
     let of = |date| [("Crivello-Purpose", "page"), ("WARC-Refers-To-Date", date)];
@@ -229,7 +229,7 @@ fn a_304_keeps_a_page_out_of_the_index_until_a_later_answer_brings_it_back() {
 
 /// A 304 and the answer to the next request may be in two files, in any order, with dates in one second.
 #[test]
-fn of_two_captures_in_one_second_the_later_one_counts_in_whatever_file_it_stands() {
+fn the_later_capture_within_one_second_wins_across_files() {
     let noindex = "304 Not Modified\r\nX-Robots-Tag: noindex";
     let of = [("Crivello-Purpose", "page"), ("WARC-Refers-To-Date", "1970-01-01T00:00:10Z")];
     let url = "http://a.test/";
@@ -248,7 +248,7 @@ fn of_two_captures_in_one_second_the_later_one_counts_in_whatever_file_it_stands
 }
 
 #[test]
-fn a_304_with_noindex_is_about_the_page_of_the_date_that_it_names() {
+fn a_noindex_304_applies_to_the_capture_it_names() {
     let noindex = "304 Not Modified\r\nX-Robots-Tag: noindex";
     for (named, count) in [
         ("1970-01-01T00:00:10.000500Z", 0),

@@ -5,12 +5,12 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 #[test]
-fn simhash_of_the_specification() {
+fn simhash_matches_the_specification() {
     assert_eq!(simhash([0b10110, 0b01001, 0b01011].into_iter(), 5), 0b01011);
 }
 
 #[test]
-fn a_tie_is_zero_and_so_is_nothing() {
+fn ties_and_empty_input_give_zero_bits() {
     assert_eq!(simhash([0b1100, 0b1010].into_iter(), 4), 0b1000);
     assert_eq!(simhash([].into_iter(), 64), 0);
     assert_eq!(simhash([u64::MAX].into_iter(), 0), 0);
@@ -56,7 +56,7 @@ fn fingerprints_are_stable() {
 }
 
 #[test]
-fn white_space_inside_words_changes_no_digest() {
+fn white_space_changes_no_digest() {
     let print = |text| fingerprint("", text);
     assert_eq!(print("foo bar").digest, print("foobar").digest);
     assert_ne!(print("foo bar").digest, print("foo baz").digest);

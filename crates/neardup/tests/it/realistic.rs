@@ -68,7 +68,7 @@ fn text(random: &mut Random, date: &str) -> String {
 }
 
 #[test]
-fn other_dates_are_close_and_other_texts_are_not() {
+fn only_texts_differing_in_dates_are_close() {
     let dates =
         ["Monday, 3 March 2025", "gio 27/06/2024, 11:05", "4. Dezember 1999", "1er août 2024"];
     let mut pages: Vec<Fingerprint> = Vec::new();
@@ -121,7 +121,7 @@ fn vocabulary(first: char, letters: u32) -> Vec<String> {
 }
 
 #[test]
-fn long_texts_of_few_letters_are_apart_and_edited_ones_are_close() {
+fn only_edited_versions_of_long_texts_are_close() {
     const TEXTS: usize = 20;
     let mut random = Random(3);
     for (script, first, letters) in SCRIPTS {

@@ -35,7 +35,7 @@ fn naive(a: &str, b: &str) -> f64 {
 
 proptest! {
     #[test]
-    fn it_is_the_jaccard_similarity_of_shingles(
+    fn similarity_is_the_jaccard_similarity_of_shingles(
         text in vec("[a-d]|C|C\\+\\+|2019", 1..40),
         edits in vec((any::<prop::sample::Index>(), "[a-d]{1,2}"), 0..4),
     ) {
@@ -55,7 +55,7 @@ fn text(differs: &str) -> String {
 }
 
 #[test]
-fn dates_do_not_count_and_all_else_does() {
+fn similarity_ignores_only_dates() {
     let check = |a: &str, b: &str, is_equal: bool| {
         let found = similarity(("t", &text(a)), ("t", &text(b)));
         assert_eq!(is_one(found), is_equal, "{a:?}, {b:?}: {found}");
@@ -90,7 +90,7 @@ fn titles_may_differ_in_a_date_only() {
 }
 
 #[test]
-fn short_texts_are_one_shingle_and_no_text_is_like_no_other() {
+fn short_texts_have_one_shingle_and_empty_texts_mismatch() {
     let of = |a, b| similarity(("t", a), ("t", b));
     assert!(is_one(of("a b c d", "a  b c\nd")));
     assert!(of("a b c d", "a b c") == 0.0);
@@ -121,7 +121,7 @@ fn a_text_without_spaces_is_compared_by_characters() {
 }
 
 #[test]
-fn kept_dates_are_words() {
+fn kept_dates_count_as_words() {
     let [a, b] = ["2019-11-18", "2019-11-19"].map(|date| PageWords::of("t", date, Dates::Kept));
     assert!(a.similarity(&b) == 0.0 && a.digest() != b.digest());
 }

@@ -67,7 +67,7 @@ proptest! {
 }
 
 #[test]
-fn extreme_distances_are_right() {
+fn extreme_distances_give_the_right_pairs() {
     let fingerprints: Vec<u64> =
         (0..100_u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
     for distance_max in [0, 1, 31, 32, 62, 63, 64, 65, u32::MAX] {
@@ -80,7 +80,7 @@ fn extreme_distances_are_right() {
 /// A hundred thousand equal fingerprints, and many that vary only in twenty bits. Comparing all pairs would take
 /// minutes.
 #[test]
-fn crowds_are_not_compared_all_with_all() {
+fn crowded_fingerprints_are_not_compared_pairwise() {
     let equal = vec![42; 100_000];
     let tables = PermutedTables::build(&equal, 3);
     assert_eq!(tables.classes().count(), 1);

@@ -107,7 +107,7 @@ mod tests {
 
     /// Compares texts of all lengths with a reference that reads single bytes. Words and joints cross block edges.
     #[test]
-    fn words_are_those_of_a_look_at_every_byte() {
+    fn words_equal_those_of_a_bytewise_reference() {
         let mut state = 1_u32;
         for length in (0..400).chain(0..400) {
             let text: Vec<u8> = (0..length)

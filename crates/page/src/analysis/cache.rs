@@ -113,7 +113,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_found_was_put_for_that_word() {
+    fn the_cache_returns_the_term_of_each_word() {
         let text = "a ab abc abcdefghijklmno abcdefghijklmnop é É a".as_bytes();
         let key = |start, end| Key::of(text, start, end);
         let mut cache = Cache::default();
@@ -138,7 +138,7 @@ mod tests {
     proptest! {
         /// Words that differ in anything but the case of ASCII have different keys.
         #[test]
-        fn keys_tell_words_apart(
+        fn different_words_have_different_keys(
             words in proptest::collection::vec("[A-Ca-c@\\[`{é_0]{1,15}", 2..20),
         ) {
             let words: Vec<_> = words.into_iter().filter(|word| word.len() <= 15).collect();

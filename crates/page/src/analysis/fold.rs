@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_that_stay_do_so_beside_each_other() {
+    fn folded_letters_are_unchanged_next_to_other_letters() {
         let letters: Vec<char> = (char::MIN..=char::MAX).filter(|&c| is_folded(c)).collect();
         assert!(letters.len() > 30_000, "{} letters", letters.len());
         let mut buffer = String::new();
@@ -155,7 +155,7 @@ mod tests {
     proptest! {
         /// Words of unchanged and other letters, cut at any byte.
         #[test]
-        fn words_fold_as_if_taken_apart(
+        fn folding_equals_folding_by_decomposition(
             word in "([a-cA-C'àßςщЩかガ中가يé１ﬁ\u{301}\u{3099}\u{ad}\u{11a8}]|\\PC){0,12}",
             bytes_max in 4..40_usize,
         ) {

@@ -130,7 +130,7 @@ mod tests {
     proptest! {
         /// Words with and without suffixes, and with characters that are not letters.
         #[test]
-        fn what_has_no_suffix_is_its_own_stem(
+        fn a_word_without_a_suffix_is_its_own_stem(
             words in proptest::collection::vec("[a-z]{0,6}([a-z]{1,3}|[0-9.'é_]|ies|ing|ly|y|sses)", 1000),
         ) {
             let stemmer = Stemmer::create(Algorithm::English);

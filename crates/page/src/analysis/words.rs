@@ -278,7 +278,7 @@ mod tests {
 
     /// Tests every character of [`like`] between two characters of every kind.
     #[test]
-    fn what_is_like_another_is_so_to_icu() {
+    fn similar_characters_are_segmented_alike_by_icu() {
         let others =
             ['a', '1', '_', '.', ':', ',', '\'', '!', 'é', '’', '\u{301}', 'カ', '一', 'א'];
         let bounds = |text: &str| -> Vec<usize> {
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_and_digits_are_what_they_are() {
+    fn alphanumeric_characters_match_the_standard_library() {
         for letter in char::MIN..=char::MAX {
             assert_eq!(is_alphanumeric(letter), letter.is_alphanumeric(), "{letter}");
         }
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn shadows_are_cut_like_what_casts_them() {
+    fn substituted_texts_are_segmented_like_their_originals() {
         let parts = [
             "é", "—", "a", "1", "_", ".", ":", ",", "'", "’", "·", "Ωμ", "한", "¶", "²", "中",
             "e\u{301}",
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_cut_as_the_dictionary_has_them() {
+    fn dictionary_runs_are_segmented_as_by_icu() {
         assert!(Dictionary::get().is_some());
         let frequent = "的一是不了人我在有他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学对可\
             日本語の文章を書くためにコンピュータープログラムとデータ設定方法使用";

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_whole_and_the_limits_are_its_own() {
+    fn the_entity_table_is_complete_and_limits_match() {
         assert_eq!(NAMED.len(), 2231);
         assert!(NAMED.values().all(|characters| characters[0].is_some()));
         let longest = |bare: bool| {

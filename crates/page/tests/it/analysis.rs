@@ -75,7 +75,7 @@ fn folding() {
 
 /// An English loanword has one term with and without its accents. The second pass reads the terms from the cache.
 #[test]
-fn english_words_have_one_stem_with_accents_and_without() {
+fn folded_accents_do_not_change_english_stems() {
     let (folding, keeping) = (analyzer("english", true), analyzer("english", false));
     for _ in 0..2 {
         check_terms(
@@ -244,7 +244,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn words_are_those_of_icu(
+    fn words_equal_those_of_icu(
         drawn in text(),
         ascii in "[aZ09_.,';:\"\\- ]{0,200}",
         any in any::<String>(),
@@ -287,7 +287,7 @@ proptest! {
 
     /// Hiragana and Katakana with composed or separate marks, among other characters.
     #[test]
-    fn kana_are_cut_alike_in_every_composition(
+    fn kana_segmentation_does_not_depend_on_composition(
         parts in prop::collection::vec(
             (prop::sample::select("がこどもパンビルベんのカ中国使用ーゴ、a1 _é\u{3099}\u{309a}ไ".chars().collect::<Vec<_>>()), any::<bool>()),
             0..24,
@@ -312,7 +312,7 @@ proptest! {
 
     /// A word has the same term alone as in a page, whatever its case and composition.
     #[test]
-    fn query_and_page_agree(words in prop::collection::vec("[a-zA-Zäöüßéèřžа-яά-ώ]{1,12}", 1..8)) {
+    fn queries_and_pages_are_analysed_alike(words in prop::collection::vec("[a-zA-Zäöüßéèřžа-яά-ώ]{1,12}", 1..8)) {
         use unicode_normalization::UnicodeNormalization;
         let analyzer = analyzer("english", true);
         let page = analyzer.terms(&words.join(", "));

@@ -23,7 +23,7 @@ fn utf_16(text: &str, is_little_endian: bool) -> Vec<u8> {
 }
 
 #[test]
-fn header_before_meta_before_detection() {
+fn the_header_overrides_meta_and_meta_overrides_detection() {
     // 0xe8 is è in windows-1252, č in ISO-8859-2 and и in windows-1251.
     let meta = b"<meta charset=iso-8859-2><p>\xe8";
     check("text/html; charset=windows-1251", meta, "windows-1251", Header, "и");
@@ -52,7 +52,7 @@ fn headers_as_servers_write_them() {
 }
 
 #[test]
-fn charsets_that_nobody_decodes_declare_nothing() {
+fn unsupported_charset_declarations_are_ignored() {
     for label in ["iso-2022-kr", "hz-gb-2312", "iso-2022-cn", "replacement"] {
         let content_type = format!("text/html; charset={label}");
         check(&content_type, b"<p>plain", "UTF-8", Detected, "plain");
@@ -64,7 +64,7 @@ fn charsets_that_nobody_decodes_declare_nothing() {
 }
 
 #[test]
-fn byte_order_mark_before_all() {
+fn the_byte_order_mark_overrides_all_declarations() {
     let content_type = "text/html; charset=iso-8859-2";
     let body = "\u{feff}<meta charset=windows-1251><p>čè".as_bytes();
     check(content_type, body, "UTF-8", Bom, "čè");
@@ -88,7 +88,7 @@ fn utf_16_declared_in_the_header() {
 }
 
 #[test]
-fn declarations_that_the_bytes_refute() {
+fn declarations_contradicted_by_the_bytes_are_ignored() {
     // Latin 1 declared as UTF-8.
     let latin_1 = b"<meta charset=utf-8><p>Stra\xdfe, Gr\xfc\xdfe, sch\xf6n";
     check("text/html; charset=utf-8", latin_1, "windows-1252", Detected, "Straße, Grüße, schön");
@@ -118,7 +118,7 @@ fn a_page_with_a_few_broken_characters_stays_utf_8() {
 }
 
 #[test]
-fn detection_tells_charsets_apart() {
+fn detection_distinguishes_charsets() {
     let table: [(&str, &[u8], &str, &str); 4] = [
         (
             "http://a.ru/",

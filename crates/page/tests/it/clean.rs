@@ -57,7 +57,7 @@ fn check_safe(page: &str, cleaned: &str) {
 }
 
 #[test]
-fn known_elements_and_text_stay() {
+fn known_elements_and_text_are_kept() {
     for (page, expected) in [
         ("<p class=x>a &amp; b<br>c</p>", "<p>a &amp; b<br>c</p>"),
         ("<TABLE Border=1><td COLSPAN='2'>x", "<table border=\"1\"><td colspan=\"2\">x"),
@@ -88,7 +88,7 @@ fn known_elements_and_text_stay() {
 }
 
 #[test]
-fn nothing_that_connects_passes_however_it_is_written() {
+fn connecting_elements_are_removed_in_any_spelling() {
     let hint = "<link rel=preconnect href=//third.test>";
     let pages = [
         hint.to_owned(),
@@ -135,7 +135,7 @@ fn nothing_that_connects_passes_however_it_is_written() {
 }
 
 #[test]
-fn the_copy_is_in_utf_8_whatever_the_page_was_in() {
+fn the_copy_is_utf_8_for_any_page_charset() {
     assert!(clean_by(1, "windows-1252", b"<p>caf\xe9").ends_with("<p>café"));
     let utf_16: Vec<u8> = "<p>né<link>".encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert!(clean_by(3, "UTF-16LE", &utf_16).ends_with("<p>né"));
@@ -144,7 +144,7 @@ fn the_copy_is_in_utf_8_whatever_the_page_was_in() {
 }
 
 #[test]
-fn an_element_that_closes_itself_is_whole_in_xml_alone() {
+fn self_closing_elements_are_recognised_only_in_xml() {
     let page = b"<script src='a'/><p>text</p>";
     for (is_xml, expected) in [(true, "<!DOCTYPE html><p>text</p>"), (false, "<!DOCTYPE html>")] {
         let mut out = String::new();
@@ -183,7 +183,7 @@ fn time_and_memory_are_bounded() {
 
 proptest! {
     #[test]
-    fn any_page_is_safe_and_the_same_in_pieces(
+    fn any_page_is_cleaned_equally_in_pieces(
         parts in proptest::collection::vec(
             "<|>|/|=|'|\"|-|!|<!--|-->|]]>|<!\\[CDATA\\[| |x|</|&lt;|<(svg|style|title|p|link|script|select|xmp|iframe|template|/style|/title|/script|/xmp|/svg)[ >]",
             0..40,

@@ -97,7 +97,7 @@ fn meta_in_a_page() {
 }
 
 #[test]
-fn union_forbids_what_either_does() {
+fn a_union_forbids_what_either_forbids() {
     assert_eq!(NOINDEX.union(NOFOLLOW), NONE);
     assert_eq!(NOINDEX.union(NOTHING), NOINDEX);
     assert_eq!(NOTHING.union(NOTHING), NOTHING);

@@ -19,7 +19,7 @@ fn plain_text() {
 }
 
 #[test]
-fn plain_text_keeps_to_the_limits() {
+fn plain_text_respects_the_limits() {
     let limits = Limits { title_bytes_max: 5, text_bytes_max: 9, ..Limits::default() };
     let page = parse(&url(HERE), Some("text/plain"), "ééééé ééééé".as_bytes(), &limits);
     let page = page.expect("a text");
@@ -88,7 +88,7 @@ fn markdown() {
 }
 
 #[test]
-fn the_label_decides_then_the_name_then_the_bytes() {
+fn the_type_comes_from_label_then_name_then_bytes() {
     const MARKED: &str = "# <b>A</b>";
     let table = [
         (HERE, Some("text/html"), MARKED, "# A"),
@@ -141,7 +141,7 @@ fn binary_bodies_are_refused_whatever_their_label() {
 }
 
 #[test]
-fn markdown_keeps_to_the_limits() {
+fn markdown_respects_the_limits() {
     let limits = Limits { text_bytes_max: 20, ..Limits::default() };
     let body = "[one](/1) two three [four](/4)";
     let page = parse(&url(HERE), Some("text/markdown"), body.as_bytes(), &limits);
@@ -153,7 +153,7 @@ fn markdown_keeps_to_the_limits() {
 
 /// Deep quotes lose only their markers.
 #[test]
-fn markdown_nests_to_a_limit() {
+fn markdown_nesting_is_limited() {
     let line = |levels: usize| read("text/markdown", &format!("{}1.5 - text", "> ".repeat(levels)));
     for levels in [1, 32, 33, 1000] {
         assert_eq!(line(levels).text, "1.5 - text", "{levels}");

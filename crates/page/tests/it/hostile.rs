@@ -39,7 +39,7 @@ fn check_linear(name: &str, run: &dyn Fn(usize)) {
 }
 
 #[test]
-fn html_in_linear_time() {
+fn html_is_read_in_linear_time() {
     let limits = Limits { links_max: usize::MAX, headings_max: usize::MAX, ..Limits::default() };
     let pieces = [
         ("nested elements", "<div>", 20_000),
@@ -80,7 +80,7 @@ fn read(body: &str, limits: &Limits) -> Result<Page, PageError> {
 }
 
 #[test]
-fn a_hundred_thousand_elements_deep() {
+fn a_hundred_thousand_nested_elements_are_read() {
     let body = format!("{}deep{}after", "<div>".repeat(100_000), "</div>".repeat(100_000));
     assert_eq!(html(&body).text, "deep\nafter");
     let body = format!("{}<b>deep</b>", "<p><b><i><table><tr><td>".repeat(100_000));
@@ -88,7 +88,7 @@ fn a_hundred_thousand_elements_deep() {
 }
 
 #[test]
-fn a_hundred_thousand_links() {
+fn a_hundred_thousand_links_are_read() {
     let body: String =
         (0..100_000).fold(String::new(), |body, n| body + &format!("<a href=/{n}>link {n}</a> "));
     let page = html(&body);
@@ -102,7 +102,7 @@ fn a_hundred_thousand_links() {
 }
 
 #[test]
-fn links_are_bounded_in_bytes_too() {
+fn links_are_also_limited_in_bytes() {
     let href = "a".repeat(3000);
     let body = format!("<a href=/{href}>a</a><a href=/b>b</a>");
     let page = html(&body);
@@ -111,7 +111,7 @@ fn links_are_bounded_in_bytes_too() {
 }
 
 #[test]
-fn markdown_in_linear_time() {
+fn markdown_is_read_in_linear_time() {
     let pieces = [
         ("brackets", "[", 20_000),
         ("images", "![", 20_000),
@@ -145,7 +145,7 @@ fn markdown_in_linear_time() {
 }
 
 #[test]
-fn analysis_in_linear_time() {
+fn analysis_takes_linear_time() {
     let analyzer = Analyzer::build(&AnalysisConfig::default()).expect("the default");
     let pieces = [
         ("one ASCII word", "a", 200_000),
@@ -169,7 +169,7 @@ fn analysis_in_linear_time() {
 }
 
 #[test]
-fn charsets_in_linear_time() {
+fn charsets_are_detected_in_linear_time() {
     let pieces: [(&str, &[u8], usize); 5] = [
         ("latin 1", b"caf\xe9 ", 20_000),
         ("high bytes", b"\x81\xe9", 20_000),
@@ -302,7 +302,7 @@ proptest! {
     }
 
     #[test]
-    fn any_content_type_is_survived(content_type in any::<String>(), body in markup()) {
+    fn any_content_type_is_handled_without_panic(content_type in any::<String>(), body in markup()) {
         let _ = parse(&url(HERE), Some(&content_type), &body, &Limits::default());
         let charset = format!("text/html; charset={content_type}");
         let _ = parse(&url(HERE), Some(&charset), &body, &Limits::default());
@@ -311,7 +311,7 @@ proptest! {
 
     /// White space is collapsed: no text has a blank at an end or two blanks in a row.
     #[test]
-    fn text_has_no_spare_blanks(body in markup(), bytes_max in 0..20_usize) {
+    fn text_has_no_superfluous_blanks(body in markup(), bytes_max in 0..20_usize) {
         let limits = Limits {
             text_bytes_max: bytes_max,
             title_bytes_max: bytes_max,

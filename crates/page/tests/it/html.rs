@@ -11,7 +11,7 @@ fn check_text(table: &[(&str, &str)]) {
 }
 
 #[test]
-fn blocks_are_apart() {
+fn blocks_are_separated() {
     check_text(&[
         ("<p>One<p>Two", "One\nTwo"),
         ("One<br>Two<br/>Three", "One\nTwo\nThree"),
@@ -28,7 +28,7 @@ fn blocks_are_apart() {
 }
 
 #[test]
-fn inline_elements_part_no_word() {
+fn inline_elements_split_no_word() {
     check_text(&[
         ("<b>w</b>ord", "word"),
         ("E=mc<sup>2</sup>", "E=mc2"),
@@ -69,7 +69,7 @@ fn entities() {
 }
 
 #[test]
-fn what_is_not_shown_is_not_text() {
+fn hidden_content_is_not_text() {
     check_text(&[
         ("a<script>b</script>c", "ac"),
         ("a<script>'<p>' + \"</div>\" // <!-- b</script>c", "ac"),
@@ -95,7 +95,7 @@ fn what_is_not_shown_is_not_text() {
 
 /// Visitors do not see the content of `noscript`, but a crawler without scripts follows its links.
 #[test]
-fn noscript_is_markup_without_text() {
+fn only_links_are_read_from_noscript() {
     let page = html("a<noscript><h1>Switch scripts on</h1><p>b <a href=/c>d</a></noscript>e");
     assert_eq!(page.text, "a\ne");
     assert!(page.headings.is_empty());
@@ -107,7 +107,7 @@ fn noscript_is_markup_without_text() {
 }
 
 #[test]
-fn half_tags() {
+fn unfinished_tags_are_dropped() {
     check_text(&[
         ("a < b", "a < b"),
         ("a <", "a <"),
@@ -135,7 +135,7 @@ fn half_tags() {
 }
 
 #[test]
-fn nuls_vanish() {
+fn nuls_are_removed() {
     check_text(&[("a\0b", "ab"), ("\0", ""), ("a\0 \0b", "a b")]);
     let page = html("<title>a\0b</title><a href='/\0'>c</a>");
     assert_eq!(page.title, "a\u{fffd}b");
@@ -218,7 +218,7 @@ fn links_of_every_kind() {
 }
 
 #[test]
-fn base_counts_for_all_links_and_only_the_first() {
+fn only_the_first_base_applies_to_all_links() {
     let base = "<base href='https://other.example/x/'>";
     check_links(&[
         (&format!("{base}<a href=a>"), &["https://other.example/x/a"]),
@@ -256,7 +256,7 @@ fn link_texts() {
 }
 
 #[test]
-fn nofollow_of_one_link() {
+fn nofollow_applies_to_one_link() {
     let table = [
         ("<a href=/a rel=nofollow>", true),
         ("<a href=/a rel='external NoFollow\tugc'>", true),
@@ -316,7 +316,7 @@ fn refresh() {
 }
 
 #[test]
-fn xhtml_closes_what_html_leaves_open() {
+fn self_closing_elements_are_closed_in_xhtml() {
     let read = |content_type, body: &str| {
         parse(&url(HERE), Some(content_type), body.as_bytes(), &Limits::default()).expect("a page")
     };
@@ -327,7 +327,7 @@ fn xhtml_closes_what_html_leaves_open() {
 
 /// Limits that are small enough for tests to reach.
 #[test]
-fn limits_hold() {
+fn limits_are_respected() {
     let limits = Limits {
         body_bytes_max: 4000,
         url_bytes_max: 40,

@@ -58,7 +58,7 @@ const SENTENCES: [(&str, &str); 12] = [
 ];
 
 #[test]
-fn a_sentence_tells_its_language() {
+fn a_sentence_is_enough_to_detect_its_language() {
     for (code, sentence) in SENTENCES {
         assert_eq!(language_of(sentence), code, "{sentence}");
         assert_eq!(html(&format!("<p>{sentence}")).language, code, "in a page: {sentence}");
@@ -66,7 +66,7 @@ fn a_sentence_tells_its_language() {
 }
 
 #[test]
-fn unsure_is_empty() {
+fn uncertain_languages_are_empty() {
     for text in
         ["", " ", "\n", "42", "Sieve", "OK, next", "1 2 3 4 5 6 7 8 9 0", "?!…—", "はい", "Да"]
     {
@@ -77,7 +77,7 @@ fn unsure_is_empty() {
 }
 
 #[test]
-fn what_text_looks_like_beats_what_it_declares() {
+fn the_detected_language_overrides_the_declared_one() {
     let (_, german) = SENTENCES[1];
     assert_eq!(html(&format!("<html lang=en><p>{german}")).language, "de");
     assert_eq!(html("<html lang=en><p>Kurz").language, "en");
@@ -123,7 +123,7 @@ fn declarations() {
 
 /// Menus in another language do not outvote the prose of a page.
 #[test]
-fn prose_counts_more_than_menus() {
+fn prose_outweighs_menus_in_language_detection() {
     let menu = "<li>Home<li>About us<li>Contact<li>Log in<li>Privacy policy".repeat(20);
     let (_, czech) = SENTENCES[5];
     let page = html(&format!("<ul>{menu}</ul><p>{}", [czech; 9].join(" ")));

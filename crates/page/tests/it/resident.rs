@@ -35,7 +35,7 @@ fn child() {
 }
 
 #[test]
-fn markdown_in_bounded_memory() {
+fn markdown_is_read_in_bounded_memory() {
     let table = format!("{}\n{}\n", "|a".repeat(64), "|-".repeat(64));
     let pieces = [
         "[a](<", "*a_ ", ">", "> ", "* a\n", "- > a\n", "[", "~~a", "|a\n|-\n", &table, "<",

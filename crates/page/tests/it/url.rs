@@ -117,7 +117,7 @@ fn references() {
 }
 
 #[test]
-fn off_the_web() {
+fn references_off_the_web_are_refused() {
     let base = url("https://example.com/");
     for raw in ["mailto:a@b", "javascript:void(0)", "ftp://example.com/", "data:,a", "file:///a"] {
         let error = normalise(raw, Some(&base), &Limits::default()).expect_err(raw);
@@ -130,7 +130,7 @@ fn off_the_web() {
 }
 
 #[test]
-fn length_counts_before_and_after() {
+fn the_length_limit_applies_before_and_after_normalising() {
     let limits = Limits { url_bytes_max: 30, ..Limits::default() };
     let of = |raw: &str| normalise(raw, None, &limits);
     let exactly = "http://example.com/12345678901";
@@ -149,7 +149,7 @@ fn length_counts_before_and_after() {
 }
 
 #[test]
-fn errors_repeat_a_part_of_the_reference() {
+fn errors_quote_only_a_part_of_the_reference() {
     let raw = format!("mailto:{}", "é".repeat(600));
     let message = normalise(&raw, None, &Limits::default()).expect_err("no web").to_string();
     assert!(message.len() < 300, "{} bytes", message.len());

@@ -20,7 +20,7 @@ fn read_unknown(content_type: &str, body: &str, wanted: Wanted, known: Known<'_>
 }
 
 #[test]
-fn links_alone_are_those_of_the_whole() {
+fn reading_links_alone_gives_the_same_links() {
     let whole = parse(&url(HERE), Some("text/html"), MARKUP.as_bytes(), &Limits::default());
     let whole = whole.expect("a page");
     let alone = read("text/html", MARKUP, Wanted::LINKS);
@@ -50,7 +50,7 @@ fn links_to_known_urls_are_left_out() {
 }
 
 #[test]
-fn links_written_alike_count_once_where_their_words_are_not_wanted() {
+fn repeated_links_are_deduplicated_if_texts_are_unwanted() {
     let limits = Limits { links_max: 6, ..Limits::default() };
     let read = |wanted, body: &str| {
         let page = parse_wanted(&url(HERE), None, body.as_bytes(), wanted, &|_| false, &limits);
@@ -70,7 +70,7 @@ fn links_written_alike_count_once_where_their_words_are_not_wanted() {
 }
 
 #[test]
-fn what_is_not_wanted_is_empty() {
+fn unwanted_fields_are_empty() {
     for (content_type, body) in
         [("text/html", MARKUP), ("text/plain", "words"), ("text/markdown", "# words")]
     {

@@ -31,7 +31,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn as_many_reach_it(scores in vec(0.0..9.0_f32, 0..200), k in 0..40_usize) {
+        fn at_least_k_scores_reach_the_floor(scores in vec(0.0..9.0_f32, 0..200), k in 0..40_usize) {
             let reached = reached_by(k, scores.iter().copied());
             let count = scores.iter().filter(|&&score| score >= reached).count();
             prop_assert!(reached == 0.0 || count >= k);

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frequent_word_has_a_table_from_its_fourth_use_on() {
+    fn a_frequent_word_gets_a_table_at_fourth_use() {
         let (index, tables) = (index(), ImpactTables::new(1 << 30));
         let found: Vec<bool> =
             (0..6).map(|_| has_table(&index, &tables, (&FIELDS, "often"))).collect();
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn who_only_looks_leaves_no_trace() {
+    fn a_lookup_creates_no_table() {
         let (index, tables) = (index(), ImpactTables::new(1 << 30));
         let key = |term| Key { segment: 0, fields: &FIELDS, term, is_scored: true };
         assert!(tables.made(&key("often")).is_none());
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_table_without_room() {
+    fn no_table_is_built_without_memory() {
         let index = index();
         let bytes = u64::from(DOCUMENTS);
         for (room, expected) in
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_says_no_less_than_a_word_is_worth_and_how_often_it_is_there() {
+    fn a_table_bounds_word_scores_and_holds_frequencies() {
         let (index, tables) = (index(), ImpactTables::new(1 << 30));
         for fields in [&FIELDS[..], &FIELDS[1..]] {
             (0..3).for_each(|_| assert!(!has_table(&index, &tables, (fields, "often"))));

@@ -136,14 +136,14 @@ mod tests {
     }
 
     #[test]
-    fn the_beta_function_is_that_of_the_tables() {
+    fn the_beta_function_matches_published_tables() {
         check(regularised_beta(0.3, 1.0, 1.0), 0.3);
         check(regularised_beta(0.25, 2.0, 3.0), 0.261_718_75);
         check(regularised_beta(0.9, 2.0, 3.0), 0.9963);
     }
 
     #[test]
-    fn students_test_is_that_of_the_textbook() {
+    fn the_students_test_matches_the_textbook() {
         // One degree of freedom is Cauchy's distribution: 1 - 2 atan(t) / π.
         let t = 3.0_f64; // of 1 and 2: mean 1.5, deviation 0.5·√2, over √2
         check(student(&[1.0, 2.0]), 1.0 - 2.0 * t.atan() / std::f64::consts::PI);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn coins_find_what_counting_finds() {
+    fn the_randomisation_test_matches_exact_counts() {
         // All five have the same sign: 2 of 32 assignments are as great.
         let found = randomisation(&[1.0; 5]);
         assert!((found - 2.0 / 32.0).abs() < 0.01, "{found}");

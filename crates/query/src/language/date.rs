@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_is_few_terms() {
+    fn a_date_range_becomes_few_terms() {
         for (text, expected) in [
             ("2026", "2026"),
             ("2026-02", "2026-02"),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_is_refused() {
+    fn invalid_dates_are_refused() {
         for text in [
             "",
             "..",

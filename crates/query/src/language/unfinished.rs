@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_word_is_found() {
+    fn the_unfinished_last_word_is_found() {
         for (text, expected) in [
             ("beg", Some((0, None))),
             ("the -beg", Some((5, None))),

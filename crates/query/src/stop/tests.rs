@@ -130,7 +130,7 @@ fn at_each_look(mut check: impl FnMut(&Stop)) -> u64 {
 }
 
 #[test]
-fn what_is_found_until_then_is_right() {
+fn a_stopped_search_gives_correct_partial_results() {
     let dir = tempfile::tempdir().expect("a folder");
     let index = write(dir.path());
     for config in configs() {
@@ -162,7 +162,7 @@ fn what_is_found_until_then_is_right() {
 
 /// After the flag is set, each list and each loop over lists or windows checks it at most once more.
 #[test]
-fn it_ends_soon() {
+fn a_stopped_search_ends_soon() {
     let dir = tempfile::tempdir().expect("a folder");
     let index = write(dir.path());
     for config in configs() {
@@ -179,7 +179,7 @@ fn it_ends_soon() {
 }
 
 #[test]
-fn what_else_is_asked_of_a_query_ends_too() {
+fn explanations_and_suggestions_are_stopped_too() {
     let dir = tempfile::tempdir().expect("a folder");
     let index = write(dir.path());
     let searcher = searcher(&index, Config::default());
@@ -209,7 +209,7 @@ fn what_else_is_asked_of_a_query_ends_too() {
 }
 
 #[test]
-fn nothing_is_marked_any_more() {
+fn a_stopped_highlighter_marks_nothing() {
     let dir = tempfile::tempdir().expect("a folder");
     let searcher = searcher(&write(dir.path()), Config::default());
     let (query, stop) = (parse("aa").expect("a query"), Stop::default());

@@ -19,7 +19,7 @@ fn config(text: &str) -> Config {
 }
 
 #[test]
-fn three_documents_by_hand() {
+fn scores_of_three_documents_match_hand_computation() {
     let config = config("k1 = 1.2\nb = 0.75\nweights = { body = 1.0 }");
     let body = FieldScale::new(&config, Field::Body, 3, 9);
     let (solar, farm) = (Bm25::new(&config, 3, 2), Bm25::new(&config, 3, 1));
@@ -46,7 +46,7 @@ fn a_weight_multiplies_occurrences_before_they_saturate() {
 
 /// For any statistics, the score is a number and not negative.
 #[test]
-fn odd_statistics_give_numbers() {
+fn odd_statistics_give_finite_scores() {
     for (documents, length_total, containing) in [(0, 0, 0), (1, 0, 1), (1, 1, 9), (u64::MAX, 1, 0)]
     {
         for text in [

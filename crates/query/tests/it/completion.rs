@@ -20,7 +20,7 @@ fn shelf() -> Library {
 }
 
 #[test]
-fn words_of_titles_come_first_then_those_of_texts() {
+fn title_words_are_completed_before_text_words() {
     let library = shelf();
     for (text, expected) in [
         // `begin` words are in two titles, begonias in two texts.
@@ -52,7 +52,7 @@ fn words_of_titles_come_first_then_those_of_texts() {
 
 /// Without texts, terms are used if they analyse to themselves.
 #[test]
-fn without_texts_terms_are_words() {
+fn without_texts_completions_come_from_terms() {
     let library = shelf();
     assert_eq!(library.complete_without_texts("berl"), ["berlin"]);
     assert_eq!(library.complete_without_texts("begon"), ["begonia"]);
@@ -63,7 +63,7 @@ fn without_texts_terms_are_words() {
 }
 
 #[test]
-fn there_are_at_most_ten() {
+fn at_most_ten_completions_are_given() {
     let words: Vec<String> = ('a'..='z').map(|letter| format!("wo{letter}ds")).collect();
     let library = Library::new("english", &[("", &words.join(" "))]);
     assert_eq!(library.complete("wo").len(), COMPLETIONS_MAX);
@@ -73,7 +73,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_is_typed_what_comes_begins_so(text in any::<String>(), word in "[bcr][eo][a-z]{0,3}") {
+    fn every_completion_begins_with_the_typed_text(text in any::<String>(), word in "[bcr][eo][a-z]{0,3}") {
         let library = shelf();
         library.complete(&text);
         let typed = format!("{text} {word}");

@@ -3,13 +3,13 @@
 use query::Config;
 
 #[test]
-fn nothing_said_is_the_default() {
+fn an_empty_config_is_the_default() {
     let config: Config = toml::from_str("").expect("empty is complete");
     assert_eq!(config, Config::default());
 }
 
 #[test]
-fn what_is_said_replaces_the_default_of_that_key_only() {
+fn a_given_key_replaces_only_its_own_default() {
     let config: Config = toml::from_str("k1 = 0.9\n[weights]\ntitle = 7").expect("valid");
     let mut expected = Config { k1: 0.9, ..Config::default() };
     expected.weights.title = 7.0;
@@ -17,7 +17,7 @@ fn what_is_said_replaces_the_default_of_that_key_only() {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn a_written_config_is_read_back() {
     let text = toml::to_string(&Config::default()).expect("plain numbers");
     assert_eq!(toml::from_str::<Config>(&text).expect("own output"), Config::default());
 }

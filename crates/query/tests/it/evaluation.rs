@@ -35,7 +35,7 @@ fn check(measure: &str, expected: [f64; 3]) {
 }
 
 #[test]
-fn figures_are_those_by_hand() {
+fn measures_match_hand_computation() {
     check("MAP", [(1.0 / 2.0 + 2.0 / 4.0) / 3.0, 0.0, 0.0]);
     check("map@3", [1.0 / 2.0 / 3.0, 0.0, 0.0]);
     check("P@2", [1.0 / 2.0, 0.0, 0.0]);
@@ -61,7 +61,7 @@ fn equal_scores_are_ordered_by_name() {
 
 /// A written run is read in the same order, also with equal scores.
 #[test]
-fn a_run_that_is_written_keeps_its_order() {
+fn a_written_run_keeps_its_order() {
     let scores = [3.0, 3.0, 3.0 - 1e-12, 2.0, 2.5, 0.0, 0.0];
     let names = ["b", "z", "a", "y", "c", "q", "p"];
     let ranking = names.iter().map(|name| (*name).to_owned()).zip(scores).collect();
@@ -75,7 +75,7 @@ fn a_run_that_is_written_keeps_its_order() {
 }
 
 #[test]
-fn topics_have_two_forms() {
+fn topics_are_read_from_both_formats() {
     let lines = Topics::parse("1\tsolar panels \n\n x7 \t\"1/2000\"\r\n").expect("sound");
     let of = |topics: &Topics| -> Vec<(String, String)> {
         topics.topics().iter().map(|it| (it.name.clone(), it.text.clone())).collect()
@@ -89,7 +89,7 @@ fn topics_have_two_forms() {
 }
 
 #[test]
-fn lines_that_cannot_be_read_are_named() {
+fn unreadable_lines_are_reported() {
     let no = |error: query::evaluation::BadLine, line: usize, what: &str| {
         assert!(error.line == line && error.what.contains(what), "{error}");
     };

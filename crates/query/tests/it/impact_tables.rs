@@ -109,7 +109,7 @@ fn check(searcher: &Searcher, query: &Query) {
 }
 
 #[test]
-fn tables_change_nothing() {
+fn tables_do_not_change_results() {
     let (dir, mut random) = (tempfile::tempdir().expect("a folder"), Random(5));
     write(dir.path(), &mut random);
     let index = Arc::new(Index::open(dir.path()).expect("opened"));
@@ -141,7 +141,7 @@ fn tables_change_nothing() {
 }
 
 #[test]
-fn tables_are_asked_of_sixteen_words_at_most() {
+fn tables_are_built_for_at_most_sixteen_words() {
     let (dir, mut random) = (tempfile::tempdir().expect("a folder"), Random(6));
     write(dir.path(), &mut random);
     let index = Arc::new(Index::open(dir.path()).expect("opened"));
@@ -157,7 +157,7 @@ fn tables_are_asked_of_sixteen_words_at_most() {
 }
 
 #[test]
-fn several_ask_at_a_time() {
+fn tables_are_shared_by_concurrent_queries() {
     let (dir, mut random) = (tempfile::tempdir().expect("a folder"), Random(7));
     write(dir.path(), &mut random);
     let index = Arc::new(Index::open(dir.path()).expect("opened"));
@@ -174,7 +174,7 @@ fn several_ask_at_a_time() {
 }
 
 #[test]
-fn the_best_may_be_the_last() {
+fn the_last_document_can_be_the_best() {
     let dir = tempfile::tempdir().expect("a folder");
     let mut writer = IndexWriter::create(dir.path(), &index::Config::default()).expect("begun");
     // Two windows, with nearly equal scores in all documents.

@@ -39,7 +39,7 @@ fn tree(query: &Query) -> String {
 }
 
 #[test]
-fn texts_and_their_trees() {
+fn query_texts_parse_to_the_expected_trees() {
     let table = [
         ("solar", "solar"),
         ("solar panels", "seq[solar panels]"),
@@ -101,7 +101,7 @@ fn texts_and_their_trees() {
 }
 
 #[test]
-fn forms_windows_and_filters_and_their_trees() {
+fn forms_windows_and_filters_parse_to_expected_trees() {
     let table = [
         ("comput*", "comput…"),
         ("title:comput* -a*", "without[title:comput… a…]"),
@@ -140,7 +140,7 @@ fn forms_windows_and_filters_and_their_trees() {
 }
 
 #[test]
-fn wrong_texts_and_where_they_are_wrong() {
+fn invalid_queries_are_refused_with_the_error_position() {
     let table = [
         ("é \"a b", 3, "quotation mark is never closed"),
         ("a title:\"b", 9, "quotation mark is never closed"),
@@ -185,7 +185,7 @@ fn check_errors(table: &[(&str, usize, &str)]) {
 }
 
 #[test]
-fn wrong_forms_windows_and_filters_and_where_they_are_wrong() {
+fn invalid_forms_windows_and_filters_are_refused_with_position() {
     check_errors(&[
         ("a colour~3", 3, "at most 2 letters may differ; write colour~1 or colour~2"),
         ("title:a~0", 1, "at most 2 letters"),
@@ -226,14 +226,14 @@ fn wrong_forms_windows_and_filters_and_where_they_are_wrong() {
 }
 
 #[test]
-fn nothing_is_its_own_error() {
+fn an_empty_query_has_its_own_error() {
     for text in ["", " \t\n\u{a0}", "()", "( ( ) )"] {
         assert!(matches!(parse(text), Err(QueryError::Empty)), "{text:?}");
     }
 }
 
 #[test]
-fn every_limit_holds_at_its_edge() {
+fn every_limit_is_exact() {
     let long = |bytes: usize| "é".repeat(bytes / 2);
     assert!(parse(&long(LENGTH_BYTES_MAX)).is_ok());
     let error = parse(&long(LENGTH_BYTES_MAX + 2)).unwrap_err();
@@ -255,7 +255,7 @@ fn every_limit_holds_at_its_edge() {
 }
 
 #[test]
-fn endless_texts_are_refused_at_once() {
+fn overlong_queries_are_refused_quickly() {
     for text in [
         "(",
         "a ",
@@ -353,7 +353,7 @@ fn sentence() -> impl Strategy<Value = String> {
 
 /// Printed windows have parentheses: at the maximum depth, and one level beyond.
 #[test]
-fn windows_are_as_deep_as_they_are_printed() {
+fn window_depth_counts_the_printed_parentheses() {
     for (open, chain) in [("(", "a NEAR/5 b"), ("(x OR ", "a BEFORE/5 b NEAR/6 c")] {
         let mut depth = DEPTH_MAX;
         let text = |depth: usize| format!("{}{chain}{}", open.repeat(depth), ")".repeat(depth));
@@ -375,7 +375,7 @@ fn windows_are_as_deep_as_they_are_printed() {
 
 /// Texts far beyond a limit are rejected quickly, with a column and a cure.
 #[test]
-fn ten_thousand_words_and_a_thousand_levels_are_refused() {
+fn too_many_words_or_levels_are_refused() {
     let deep = |open: &str, close: &str| format!("{}a{}", open.repeat(1000), close.repeat(1000));
     for (text, expected) in [
         ("word ".repeat(10_000), "leave out the rest"),
@@ -391,7 +391,7 @@ fn ten_thousand_words_and_a_thousand_levels_are_refused() {
 }
 
 #[test]
-fn a_site_with_dots_to_spare_is_read_back() {
+fn a_site_with_extra_dots_is_read_back() {
     for text in ["site:6...", "site:example.org.", "site:..a..", "site:1.2.3.4."] {
         check_round_trip(text);
     }
@@ -402,18 +402,18 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn what_is_printed_is_read_back(text in soup()) {
+    fn a_printed_query_is_read_back(text in soup()) {
         check_round_trip(&text);
     }
 
     #[test]
-    fn every_sentence_of_the_grammar_is_read_and_read_back(text in sentence()) {
+    fn every_query_of_the_grammar_survives_a_round_trip(text in sentence()) {
         prop_assert!(parse(&text).is_ok(), "{}", text);
         check_round_trip(&text);
     }
 
     #[test]
-    fn any_link_or_date_is_one_or_an_error(
+    fn any_link_or_date_is_parsed_or_refused(
         name in select(&["link", "date", "filetype"][..]),
         value in "[a-zA-Z0-9.:/%@\\[\\]_é?#()|-]{0,12}",
     ) {
@@ -423,7 +423,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_query_or_an_error_inside_it(text in any::<String>()) {
+    fn any_text_parses_or_has_an_error_position(text in any::<String>()) {
         check_round_trip(&text);
         if let Err(error) = parse(&text) {
             let length = text.chars().count();
@@ -432,12 +432,12 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_query_or_an_error(bytes in vec(any::<u8>(), 0..200)) {
+    fn any_bytes_are_parsed_or_refused(bytes in vec(any::<u8>(), 0..200)) {
         check_round_trip(&String::from_utf8_lossy(&bytes));
     }
 
     #[test]
-    fn any_site_is_a_host_or_an_error(name in "[a-zA-Z0-9.:/%@\\[\\]_é-]{0,12}") {
+    fn any_site_is_parsed_or_refused(name in "[a-zA-Z0-9.:/%@\\[\\]_é-]{0,12}") {
         check_round_trip(&format!("site:{name}"));
     }
 }
@@ -450,7 +450,7 @@ fn printing_adds_no_parentheses_at_the_deepest_level() {
 }
 
 #[test]
-fn a_field_is_kept_by_its_name() {
+fn every_field_is_parsed_by_its_name() {
     for field in Field::ALL {
         let query = parse(&format!("{}:x", field.name())).expect("a field");
         assert_eq!(query, Query::Term { field: Some(field), text: "x".to_owned() });
@@ -459,7 +459,7 @@ fn a_field_is_kept_by_its_name() {
 
 /// A misspelt field is a word, and gives a hint.
 #[test]
-fn a_word_that_looks_like_a_field_is_found() {
+fn an_unknown_field_is_detected_with_a_hint() {
     for (text, name, meant) in [
         ("titel:x", "titel", Some("title")),
         ("a -Sites:b", "Sites", Some("site")),

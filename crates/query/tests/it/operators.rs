@@ -117,7 +117,7 @@ fn postings() -> impl Strategy<Value = Vec<(u32, Vec<u32>)>> {
 
 proptest! {
     #[test]
-    fn all_is_every_document(count in 0..70_u32, steps in vec(step(), 0..40)) {
+    fn all_matches_every_document(count in 0..70_u32, steps in vec(step(), 0..40)) {
         check_walk(All::new(count), &(0..count).collect::<Vec<_>>(), &steps, |_| ());
     }
 
@@ -133,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn or_is_union_and_knows_who_matched(lists in vec(docs(), 0..6), steps in vec(step(), 0..40)) {
+    fn or_is_union_and_reports_the_matching_lists(lists in vec(docs(), 0..6), steps in vec(step(), 0..40)) {
         let expected: Vec<u32> =
             (0..64).filter(|doc| lists.iter().any(|list| list.contains(doc))).collect();
         let listed = lists.iter().map(|list| Listed::of(list)).collect();
@@ -154,13 +154,13 @@ proptest! {
     }
 
     #[test]
-    fn not_is_the_gaps(list in docs(), count in 0..70_u32, steps in vec(step(), 0..40)) {
+    fn not_is_complement(list in docs(), count in 0..70_u32, steps in vec(step(), 0..40)) {
         let expected: Vec<u32> = (0..count).filter(|doc| !list.contains(doc)).collect();
         check_walk(Not::complement(Listed::of(&list), count), &expected, &steps, |_| ());
     }
 
     #[test]
-    fn phrase_is_words_in_their_places(
+    fn phrase_matches_words_at_consecutive_positions(
         words in vec((0..4_u32, postings()), 1..4),
         steps in vec(step(), 0..20),
     ) {
@@ -185,7 +185,7 @@ proptest! {
 
     /// (a OR b) AND c AND NOT (d AND e)
     #[test]
-    fn operators_nest(lists in vec(docs(), 5), steps in vec(step(), 0..40)) {
+    fn operators_can_be_nested(lists in vec(docs(), 5), steps in vec(step(), 0..40)) {
         let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(|at| Listed::of(&lists[at]));
         let expected: Vec<u32> = (0..64)
             .filter(|doc| {
@@ -243,7 +243,7 @@ impl DocIterator for Priced<'_> {
 
 /// Next to a list of two documents, a list of a million moves twice.
 #[test]
-fn a_long_list_is_skipped_not_walked() {
+fn a_long_list_is_skipped_through() {
     let moves = Cell::new(0);
     let long = Priced(Box::new(Counted(All::new(1_000_000), &moves)), 1_000_000);
     let short = Priced(Box::new(Listed::of(&[500_000, 999_999])), 2);
@@ -257,7 +257,7 @@ fn a_long_list_is_skipped_not_walked() {
 
 /// The unwanted list moves only to documents of the wanted one.
 #[test]
-fn the_unwanted_list_is_skipped_not_walked() {
+fn the_excluded_list_is_skipped_through() {
     let moves = Cell::new(0);
     let unwanted = Counted(All::new(1_000_000), &moves);
     let mut difference = AndNot::new(Listed::of(&[7, 999_999, 1_000_001]), unwanted);

@@ -52,7 +52,7 @@ fn weights(ranks: &[(&str, f64)]) -> Config {
 }
 
 #[test]
-fn each_rank_counts_by_its_weight() {
+fn each_rank_is_multiplied_by_its_weight() {
     let ranks: [(&str, &[f32]); 2] = [("pagerank", &[1.0, 2.0, 3.0]), ("mine", &[9.0, 1.0])];
     for (config, expected) in [
         (weights(&[]), [0, 1, 2]),
@@ -68,7 +68,7 @@ fn each_rank_counts_by_its_weight() {
 }
 
 #[test]
-fn what_is_no_rank_counts_as_none() {
+fn invalid_ranks_count_as_zero() {
     let values = [f32::NAN, -1.0, f32::INFINITY, 0.0, 0.5];
     let (_dir, searcher) =
         searcher(&[0; 6], weights(&[("pagerank", 1.0)]), &[("pagerank", &values)]);
@@ -76,7 +76,7 @@ fn what_is_no_rank_counts_as_none() {
 }
 
 #[test]
-fn a_topic_counts_where_it_is_chosen() {
+fn a_topic_affects_only_searches_that_choose_it() {
     let config = Config { topic_weight: 0.5, ..weights(&[("pagerank", 0.1)]) };
     let (_dir, searcher) = searcher(&[0, 0], config, &[("pagerank", &[3.0, 1.0])]);
     assert_eq!(order(&searcher), [0, 1]);
@@ -89,7 +89,7 @@ fn a_topic_counts_where_it_is_chosen() {
 }
 
 #[test]
-fn freshness_is_halved_with_every_half_life_behind_the_newest() {
+fn freshness_halves_with_every_half_life_of_age() {
     let half_life = "10d".parse().expect("a time");
     let config = Config { freshness_weight: 0.8, freshness_half_life: half_life, ..weights(&[]) };
     // The date of the second one is outside the range of queries.

@@ -63,7 +63,7 @@ const TEXTS: [&str; 6] = [
 ];
 
 #[test]
-fn words_nearer_to_each_other_come_first_where_that_counts() {
+fn proximity_weight_ranks_nearer_words_first() {
     let query = |text: &str| parse(text).expect("a query");
     for model in ["bm25f", "tf-idf"] {
         let (_dir, without) = of_texts(&TEXTS, &format!("model = '{model}'"));
@@ -97,7 +97,7 @@ fn words_nearer_to_each_other_come_first_where_that_counts() {
 /// Two documents of four terms. "a" and "b" are one apart, and another "b" is two after "a". N = 2, n = 1 and 2, so
 /// idf = ln(1 + 0.5 / 2.5).
 #[test]
-fn what_a_pair_adds_by_hand() {
+fn the_pair_score_matches_hand_computation() {
     let config = "k1 = 1.2\nb = 0.75\nproximity_weight = 2.0\nranks = {}";
     let (_dir, searcher) = of_texts(&["b a x b", "b x x x"], config);
     let query = parse("a b").expect("two words");
@@ -115,7 +115,7 @@ fn what_a_pair_adds_by_hand() {
 }
 
 #[test]
-fn an_index_that_does_not_know_where_words_stand_says_so() {
+fn an_index_without_positions_reports_it() {
     let (from, to) =
         (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     build(from.path(), &TEXTS);

@@ -218,7 +218,7 @@ fn ask(dir: &Path, random: &mut Random, queries: usize) {
 }
 
 #[test]
-fn the_best_of_a_large_segment_are_those_of_all() {
+fn pruned_results_of_a_large_segment_are_exact() {
     let (dir, mut random) = (tempfile::tempdir().expect("a folder"), Random(1));
     write(dir.path(), &mut random, &index::Config::default(), 0..DOCUMENTS);
     ask(dir.path(), &mut random, QUERIES);
@@ -227,7 +227,7 @@ fn the_best_of_a_large_segment_are_those_of_all() {
 /// More documents than a window has, and lists of all densities, some with documents only near the end of a window.
 /// Up to sixteen words of one list each are evaluated differently from more.
 #[test]
-fn the_best_with_any_of_many_words_are_those_of_all() {
+fn pruned_results_for_many_optional_words_are_exact() {
     let dir = tempfile::tempdir().expect("a folder");
     let mut random = Random(77);
     write(dir.path(), &mut random, &index::Config::default(), 0..6000);
@@ -257,7 +257,7 @@ fn the_best_with_any_of_many_words_are_those_of_all() {
 }
 
 #[test]
-fn what_is_counted_window_by_window_is_counted_once() {
+fn documents_counted_by_window_are_counted_once() {
     let has = |word: u32, doc: u32| match word {
         0 => !doc.is_multiple_of(3),
         1 => doc % 7 < 2,
@@ -295,7 +295,7 @@ fn what_is_counted_window_by_window_is_counted_once() {
 /// For one word in one field, champions may replace or speed up evaluation, with equal results for any slope of the
 /// index.
 #[test]
-fn champions_change_nothing() {
+fn champions_do_not_change_results() {
     for b in [0.0, 0.07, 0.5, 0.75, 1.0] {
         let (dir, mut random) = (tempfile::tempdir().expect("a folder"), Random(6));
         let slope = Slope::of(b);
@@ -350,7 +350,7 @@ fn check_pages(searcher: &Searcher, questions: &[Query]) {
 }
 
 #[test]
-fn the_best_of_many_segments_with_deleted_documents_are_those_of_all() {
+fn pruned_results_of_segments_with_deletions_are_exact() {
     let (dir, mut random) = (tempfile::tempdir().expect("a folder"), Random(2));
     let config = index::Config { merge: MergePolicy::Never, ..index::Config::default() };
     for (part, slope) in (0..).zip([0.0, 0.75, 1.0]) {
@@ -385,7 +385,7 @@ fn open_forged(dir: &Path) -> Option<Searcher> {
 
 /// With forged checksums: lists with blocks that contradict each other cause no panic.
 #[test]
-fn blocks_that_do_not_go_on_behind_one_another_are_survived() {
+fn contradictory_blocks_cause_no_panic() {
     let (dir, mut random) = (tempfile::tempdir().expect("a folder"), Random(3));
     let (mut files, sound) = large(dir.path(), &mut random);
     for (number, payload) in sound.iter().filter(|(_, payload)| payload.len() > 100) {
@@ -410,7 +410,7 @@ fn blocks_that_do_not_go_on_behind_one_another_are_survived() {
 
 /// With forged checksums: bit sets with a wrong number of documents cause no panic.
 #[test]
-fn sets_of_another_size_are_survived() {
+fn bit_sets_of_wrong_size_cause_no_panic() {
     let (dir, mut random) = (tempfile::tempdir().expect("a folder"), Random(4));
     let (mut files, sound) = large(dir.path(), &mut random);
     let forgeries: [fn(&mut [u8]); 4] =
@@ -441,7 +441,7 @@ fn sets_of_another_size_are_survived() {
 
 /// With forged checksums: a bit set with a wrong number of documents adds no documents.
 #[test]
-fn sets_of_another_size_add_nothing() {
+fn bit_sets_of_wrong_size_add_no_documents() {
     let (dir, mut random) = (tempfile::tempdir().expect("a folder"), Random(5));
     let (mut files, sound) = large(dir.path(), &mut random);
     let all: Vec<Query> =

@@ -62,7 +62,7 @@ fn the_corpus_of_forged_file_is_replayed() {
 
 /// Files of another format would be rejected at once.
 #[test]
-fn the_seeds_of_forged_file_are_the_files_of_the_sound_index() {
+fn forged_file_seeds_equal_the_intact_index_files() {
     let kept = corpus("forged_file").into_iter().filter(|(path, _)| {
         path.file_name()
             .and_then(|name| name.to_str())
@@ -76,7 +76,7 @@ fn the_seeds_of_forged_file_are_the_files_of_the_sound_index() {
 /// Without forged checksums, every answer is right or an error with a place. Half of the damage is one byte of a
 /// file that is too long to be verified when it is opened.
 #[test]
-fn random_damage_never_makes_a_wrong_answer() {
+fn random_damage_never_gives_a_wrong_result() {
     let (mut target, mut tally) = (Target::build(Size::Long), Tally::default());
     let long: Vec<u8> = target
         .sound_files()
@@ -99,7 +99,7 @@ fn random_damage_never_makes_a_wrong_answer() {
 
 /// Each file is replaced by that of another segment, whose checksums match.
 #[test]
-fn a_file_of_another_segment_never_makes_a_wrong_answer() {
+fn a_swapped_segment_file_never_gives_a_wrong_result() {
     let mut target = Target::build(Size::Short);
     for file in target.sound_files().iter().map(|file| file[0]) {
         for steps in 1..4 {
@@ -111,7 +111,7 @@ fn a_file_of_another_segment_never_makes_a_wrong_answer() {
 
 /// With forged checksums, to reach the code behind their verification.
 #[test]
-fn random_damage_under_matching_sums_is_survived() {
+fn random_damage_with_matching_checksums_causes_no_panic() {
     let (mut target, mut tally) = (Target::build(Size::Short), Tally::default());
     for seed in 0..SCRIPTS {
         let mut random = Random(seed);
@@ -133,7 +133,7 @@ fn operation(random: &mut Random) -> [u8; 5] {
 
 /// A file forged with its own payload, and then with one byte changed.
 #[test]
-fn random_bytes_in_the_place_of_a_payload_are_survived() {
+fn random_payload_bytes_cause_no_panic() {
     let mut target = Target::build(Size::Short);
     for (seed, mut bytes) in (0..).zip(target.sound_files()) {
         let outcome = run("sound", &bytes, |bytes| target.forged_file(bytes));

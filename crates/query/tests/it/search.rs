@@ -262,7 +262,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn of_plain_words_one_is_required(
+    fn at_least_one_plain_word_is_required(
         documents in vec(document(), 1..20),
         queries in vec(any_sequence(), 24),
     ) {
@@ -285,7 +285,7 @@ proptest! {
     }
 
     #[test]
-    fn search_is_the_naive_evaluation(
+    fn search_equals_naive_evaluation(
         documents in vec(document(), 0..20),
         ranks in vec(prop_oneof![Just(0.0_f32), 0.0..20.0_f32], 0..20),
         config in config(),
@@ -304,7 +304,7 @@ proptest! {
 
     /// Any text gets an answer or an error, and can be explained and highlighted.
     #[test]
-    fn any_text_is_answered(text in prop_oneof![soup(), any::<String>()]) {
+    fn any_query_text_gets_an_answer(text in prop_oneof![soup(), any::<String>()]) {
         thread_local! {
             static SEARCHER: (tempfile::TempDir, Searcher) =
                 texts(&["a b é", "b 日本 x y", "en example.org OR", ""], "english");
@@ -364,7 +364,7 @@ fn found(searcher: &Searcher, text: &str) -> Vec<u32> {
 
 /// The address has a filter and no words. Its length of 0 must not cause a division by 0.
 #[test]
-fn a_page_without_words_is_found_by_its_site_under_any_weights() {
+fn an_empty_page_is_found_by_site() {
     let mut other = Document::new(Default::default(), "b.example", "");
     other.fields[Field::Url as usize] = vec!["ka".to_owned()];
     let documents = [Document::new(Default::default(), "a.example", ""), other];
@@ -388,7 +388,7 @@ fn a_page_without_words_is_found_by_its_site_under_any_weights() {
 }
 
 #[test]
-fn texts_are_analysed_like_the_documents() {
+fn queries_are_analysed_like_documents() {
     let (_dir, searcher) = texts(
         &[
             "The sieves of Eratosthenes",
@@ -429,7 +429,7 @@ const COLONS: [&str; 16] = [
 proptest! {
     /// So that no text of a page can imitate the special terms of `site:` and `lang:`.
     #[test]
-    fn no_word_holds_two_colons_in_a_row(scraps in vec(select(&COLONS[..]), 0..12)) {
+    fn no_term_contains_two_consecutive_colons(scraps in vec(select(&COLONS[..]), 0..12)) {
         let text = scraps.concat();
         for analyzer in [analyzer("none"), analyzer("english")] {
             let terms = analyzer.terms(&text);
@@ -440,7 +440,7 @@ proptest! {
 
 /// A page cannot claim another host or language by its address.
 #[test]
-fn filters_cannot_be_forged() {
+fn page_addresses_cannot_forge_filters() {
     let mut forger = Document::new(Default::default(), "forger.example", "en");
     let address = &mut forger.fields[Field::Url as usize];
     for text in
@@ -458,7 +458,7 @@ fn filters_cannot_be_forged() {
 }
 
 #[test]
-fn forms_and_windows_as_people_write_them() {
+fn forms_and_windows_find_the_expected_documents() {
     let (_dir, searcher) = texts(
         &[
             "computers compute computations",            // 0: one stem
@@ -506,7 +506,7 @@ fn forms_and_windows_as_people_write_them() {
 }
 
 #[test]
-fn what_a_form_stands_for_is_marked() {
+fn words_matching_a_form_are_highlighted() {
     let (_dir, searcher) = texts(&["a colour and a computer"], "english");
     let query = parse("comput* color~1 -a").expect("a query");
     let marked =
@@ -518,7 +518,7 @@ fn what_a_form_stands_for_is_marked() {
 
 /// A prefix of very many words: only the most frequent ones are searched for, and a note says so.
 #[test]
-fn too_many_forms_are_cut_and_it_is_said() {
+fn too_many_forms_are_truncated_with_a_note() {
     let words: Vec<String> = (0..30_000).map(|number| format!("w{number}x")).collect();
     let often = "w777x w29999x";
     let all = words.join(" ");
@@ -542,7 +542,7 @@ fn too_many_forms_are_cut_and_it_is_said() {
 
 /// A filter of a kind that the index lacks matches nothing, and a note says why.
 #[test]
-fn a_filter_that_the_index_does_not_know_is_told() {
+fn a_filter_missing_from_the_index_is_reported() {
     let (_dir, searcher) = texts(&["a", "b"], "none");
     let notes = |text: &str| {
         let query = parse(text).expect("a query");
@@ -597,7 +597,7 @@ fn filters_choose_by_type_link_and_date() {
 
 /// A part without positions cannot be put into a window, not even by a program.
 #[test]
-fn a_window_of_what_has_no_place_is_refused() {
+fn a_window_of_parts_without_positions_is_refused() {
     let (_dir, searcher) = texts(&["a"], "none");
     let word = || Query::Term { field: None, text: "a".to_owned() };
     for wrong in [Query::Site("example".to_owned()), Query::Not(Box::new(word()))] {
@@ -608,7 +608,7 @@ fn a_window_of_what_has_no_place_is_refused() {
 }
 
 #[test]
-fn punctuation_alone_is_empty() {
+fn a_query_of_punctuation_is_empty() {
     let (_dir, searcher) = texts(&["a"], "none");
     for text in ["!", "-!", "\"?\" OR ...", "a -a"] {
         let answer = searcher.search(&parse(text).expect("a query"), 0, 10);
@@ -617,7 +617,7 @@ fn punctuation_alone_is_empty() {
 }
 
 #[test]
-fn an_index_without_documents_answers() {
+fn an_empty_index_answers_queries() {
     let (_dir, searcher) = texts(&[], "none");
     for text in ["a", "-a", "\"a b\"", "a OR b", "site:example.org"] {
         assert_eq!(found(&searcher, text), [], "{text}");
@@ -627,7 +627,7 @@ fn an_index_without_documents_answers() {
 }
 
 #[test]
-fn queries_made_by_programs_have_limits_too() {
+fn limits_apply_to_query_trees_from_programs() {
     let (_dir, searcher) = texts(&["a"], "none");
     let word = || Query::Term { field: None, text: "a".to_owned() };
     let wide = |count: usize| Query::And((0..count).map(|_| word()).collect());
@@ -646,7 +646,7 @@ fn queries_made_by_programs_have_limits_too() {
 
 /// The deepest and widest texts that parse are also answered.
 #[test]
-fn what_parses_is_answered() {
+fn every_parsed_query_is_answered() {
     let (_dir, searcher) = texts(&["a b", "b c", "c"], "none");
     for level in ["(", "-(", "(a -", "(b | c -", "a OR -(b c -", "(a b -c | -"] {
         let text = format!("{}b{}", level.repeat(64), ")".repeat(64));
@@ -657,7 +657,7 @@ fn what_parses_is_answered() {
 
 /// Function words count only in queries without other words.
 #[test]
-fn joining_words_are_left_out_beside_others() {
+fn function_words_are_dropped_beside_other_words() {
     let texts = ["please use the red rose", "a rose", "methods to use and use", "tulips"];
     let (_dir, searcher) = texts_with(&texts, "english", Config::default());
     let ask = |text: &str| {
@@ -676,7 +676,7 @@ fn joining_words_are_left_out_beside_others() {
 
 /// Alone, words joined by punctuation are a phrase; words of a script without spaces are not.
 #[test]
-fn joined_words_are_a_phrase_only_alone() {
+fn joined_words_form_a_phrase_only_alone() {
     let texts = ["an art state", "state-of-the-art", "東京都に住む", "東京"];
     let (_dir, searcher) = texts_with(&texts, "none", Config::default());
     for (text, expected) in [
@@ -702,7 +702,7 @@ fn joined_words_are_a_phrase_only_alone() {
 
 /// Punctuation alone gives an error with a cure.
 #[test]
-fn a_query_without_words_is_told_what_a_word_is() {
+fn a_query_without_words_gets_an_explanatory_error() {
     let (_dir, searcher) = texts(&["roses"], "english");
     for text in ["!!!", "\"...\"", "-- ??", "title:*", "§ → ©", " "] {
         let error = parse(text).and_then(|query| searcher.search(&query, 0, 10)).expect_err(text);
@@ -713,7 +713,7 @@ fn a_query_without_words_is_told_what_a_word_is() {
 }
 
 #[test]
-fn ranks_order_what_words_do_not() {
+fn ranks_order_results_without_word_scores() {
     let documents = vec![Document::new(Default::default(), "example", ""); 4];
     let (_dir, searcher) = searcher(&documents, &[0.5, f32::NAN, 3.0, -1.0], "none");
     let query = parse("site:example").expect("a query");
@@ -723,7 +723,7 @@ fn ranks_order_what_words_do_not() {
 }
 
 #[test]
-fn an_explanation_reads_well() {
+fn an_explanation_has_the_expected_text() {
     let (_dir, searcher) =
         texts(&["solar panel", "solar solar wind roof", "wind farm sea"], "none");
     let query = parse("\"solar wind\" roof").expect("a query");

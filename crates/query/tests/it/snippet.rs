@@ -34,7 +34,7 @@ fn plain(pieces: &[Piece]) -> String {
 }
 
 #[test]
-fn titles_are_marked_by_stem_phrase_and_script() {
+fn titles_are_highlighted_by_stem_phrase_and_script() {
     let table = [
         ("sieve", "Sieves, sieving & SIEVE", "[Sieves], [sieving] & [SIEVE]"),
         ("\"city hall\" -tax", "Hall of the city: tax", "[Hall] of the [city]: tax"),
@@ -47,7 +47,7 @@ fn titles_are_marked_by_stem_phrase_and_script() {
 }
 
 #[test]
-fn snippets_by_hand() {
+fn snippets_have_the_expected_text() {
     let text = "A first line about nothing at all.\nThe town council voted. \
                 It met in the (old) city hall, late at night, to speak about solar panels\tand wind. \
                 Then everybody went home, as far as anyone knows.";
@@ -75,7 +75,7 @@ fn snippets_by_hand() {
 }
 
 #[test]
-fn a_script_without_spaces_is_cut_between_words() {
+fn snippets_without_spaces_are_cut_between_words() {
     let text = "私は東京都に住んでいます。".repeat(20)
         + "京都のお寺は美しいです。"
         + &"これは文です。".repeat(20);
@@ -106,7 +106,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_window_is_the_best_of_all(words in vec(select(&WORDS[..]), 0..60), chars_max in 6..60_usize) {
+    fn the_snippet_is_the_best_window(words in vec(select(&WORDS[..]), 0..60), chars_max in 6..60_usize) {
         let wanted = ["ka", "mo", "longer"];
         let text = words.join(" ");
         let highlighter = highlighter("ka \"mo longer\" -ri");
@@ -134,7 +134,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_can_be_marked_and_cut(text in any::<String>(), chars_max in 0..40_usize) {
+    fn any_text_can_be_highlighted_and_cut(text in any::<String>(), chars_max in 0..40_usize) {
         let highlighter = highlighter("a e 1 日 \u{e9}");
         let pieces = highlighter.mark(&text);
         prop_assert_eq!(plain(&pieces), text.clone());
@@ -146,7 +146,7 @@ proptest! {
 
 /// Thai words are found by a model. In a long text it runs only on the beginning and on stretches with query words.
 #[test]
-fn a_long_text_of_thai_is_marked_where_it_matters() {
+fn query_words_in_long_thai_texts_are_highlighted() {
     let phrase = "ประเทศไทยเป็นเมืองใหญ่ ";
     let text = format!("{}น้ำ ทุกวัน {}", phrase.repeat(1 << 12), phrase.repeat(1 << 12));
     let pieces = highlighter("น้ำ").snippet(&text, 60);
@@ -159,7 +159,7 @@ fn a_long_text_of_thai_is_marked_where_it_matters() {
 
 /// Linear time: quadratic time would take too long.
 #[test]
-fn a_mebibyte_takes_no_time_to_speak_of() {
+fn a_snippet_of_a_mebibyte_is_fast() {
     let highlighter = highlighter("ka mo");
     for scrap in ["ka mo ", "ka", "x ", "....", " ", "ka\n.", "東", "ภาษา", "ภาษา ", "ភាសា "]
     {

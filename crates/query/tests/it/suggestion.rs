@@ -90,7 +90,7 @@ fn garden() -> Library {
 }
 
 #[test]
-fn words_are_suggested_as_they_are_written() {
+fn suggestions_keep_the_original_spelling() {
     let library = garden();
     for (query, expected) in [
         ("gardning", Some("gardening")),
@@ -119,7 +119,7 @@ fn words_are_suggested_as_they_are_written() {
 
 /// A correct rare word stays. A correction must find more.
 #[test]
-fn a_suggestion_changes_as_little_as_it_can_and_finds_more() {
+fn a_suggestion_changes_least_and_finds_more() {
     let library = garden();
     assert_eq!(library.suggested("okapi gardning").as_deref(), Some("okapi gardening"));
     assert_eq!(library.suggested("+okapi +rozes"), None);
@@ -131,7 +131,7 @@ fn a_suggestion_changes_as_little_as_it_can_and_finds_more() {
 
 /// A word that occurs is replaced only by a far more frequent one, and only without results.
 #[test]
-fn a_word_that_documents_misspell_is_doubted() {
+fn a_misspelling_found_in_documents_is_corrected() {
     for (right, expected) in [(10, None), (11, Some("+separate +garden"))] {
         let texts = std::iter::once("seperate").chain((0..right).map(|_| "separate garden"));
         let documents: Vec<(&str, &str)> = texts.map(|text| ("", text)).collect();
@@ -143,7 +143,7 @@ fn a_word_that_documents_misspell_is_doubted() {
 
 /// Words with digits are names, not misspelt.
 #[test]
-fn numbers_are_left_alone() {
+fn words_with_digits_are_not_corrected() {
     let text = "BM1690 1690 BM1690s";
     let library = Library::new("none", &[("a", text), ("b", text), ("c", text), ("d", text)]);
     for query in ["1691", "BM1691", "BM1690x", "a++"] {
@@ -153,7 +153,7 @@ fn numbers_are_left_alone() {
 
 /// At equal distance, the most frequent word is suggested. Distance one comes before two.
 #[test]
-fn distance_comes_first_and_documents_second() {
+fn suggestions_are_ordered_by_distance_then_document_frequency() {
     let documents: Vec<(&str, &str)> = ["bread", "brand brand", "brand"]
         .iter()
         .map(|text| ("", *text))
@@ -214,7 +214,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_single_word_is_suggested_as_by_a_search_of_all(
+    fn single_word_suggestions_equal_an_exhaustive_search(
         documents in vec(vec("[ab]{3,6}", 1..6), 1..30),
         typed in "[ab]{3,6}",
     ) {
@@ -235,7 +235,7 @@ proptest! {
 
     /// A suggestion has the stated number of results, and more than the query.
     #[test]
-    fn a_suggestion_keeps_its_promise(query in "(title:|-|\\(|\")?[gsrw][aeo][a-z]{1,5}( | OR |\\) )[a-z]{2,5}[*\")]?") {
+    fn a_suggestion_has_the_stated_number_of_results(query in "(title:|-|\\(|\")?[gsrw][aeo][a-z]{1,5}( | OR |\\) )[a-z]{2,5}[*\")]?") {
         let library = garden();
         let Ok(parsed) = parse(&query) else { return Ok(()) };
         if library.searcher.count(&parsed).is_err() { return Ok(()) }
@@ -250,7 +250,7 @@ proptest! {
 
 /// At most two words of a query are changed.
 #[test]
-fn many_words_are_bounded() {
+fn at_most_two_words_are_corrected() {
     let library = garden();
     let changed = |query: &str| library.suggested(query);
     assert_eq!(changed("gardning gardenng").as_deref(), Some("gardening gardening"));

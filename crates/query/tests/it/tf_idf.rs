@@ -70,7 +70,7 @@ fn check(found: &[f64], expected: &[f64]) {
 }
 
 #[test]
-fn three_documents_by_hand() {
+fn scores_of_three_documents_match_hand_computation() {
     let (two_thirds, third) = (0.584_962_500_721_156_2, 1.584_962_500_721_156);
     for together in [1, 2, 3] {
         let (_dir, searcher) = searcher(&DOCUMENTS, "model = 'tf-idf'", together);
@@ -88,7 +88,7 @@ fn three_documents_by_hand() {
 }
 
 #[test]
-fn shares_of_fields_are_added_up_by_their_weights() {
+fn field_scores_are_summed_by_weight() {
     let documents = [("solar", "solar wind wind"), ("", "sea"), ("", "sea"), ("", "sea")];
     let config = "model = 'tf-idf'\nweights = { title = 3.0, body = 2.0 }";
     let (_dir, searcher) = searcher(&documents, config, 4);
@@ -98,7 +98,7 @@ fn shares_of_fields_are_added_up_by_their_weights() {
 
 /// Of three words "su…" and two others, the most frequent term is the word in both forms: N = 4, n = 2.
 #[test]
-fn a_word_in_several_forms_is_one_term() {
+fn several_forms_of_a_word_are_one_term() {
     let documents = [("", "sun sun sub wind wind"), ("", "sea"), ("", "sea"), ("", "sea")];
     let (_dir, searcher) = searcher(&documents, "model = 'tf-idf'", 4);
     check(&scores(&searcher, "sun"), &[2.0 / 2.0 * 2.0]);
@@ -108,7 +108,7 @@ fn a_word_in_several_forms_is_one_term() {
 
 /// For any statistics, the score is a number and not negative.
 #[test]
-fn odd_statistics_give_numbers() {
+fn odd_statistics_give_finite_scores() {
     for (documents, containing) in [(0, 0), (0, 1), (1, 0), (1, 1), (1, 9), (u64::MAX, 1)] {
         for (frequency, peak) in [(0.0, 0), (1.0, 0), (1.0, u32::MAX), (7.0, 2)] {
             let tf = share(1e6, frequency, peak);

@@ -15,7 +15,7 @@ fn best(hits: &[Hit], offset: usize, k: usize) -> Vec<Hit> {
 
 proptest! {
     #[test]
-    fn pages_are_slices_of_the_sorted_whole(
+    fn result_pages_are_slices_of_the_sorted_results(
         scores in vec((0..3_usize, 0..4_u8), 0..60),
         rotation in 0..60_usize,
         offset in 0..20_usize,

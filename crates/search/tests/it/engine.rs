@@ -31,7 +31,7 @@ fn a_result_has_a_title_a_snippet_and_a_copy() {
 }
 
 #[test]
-fn a_copy_is_the_page_without_scripts() {
+fn a_copy_has_no_scripts() {
     let small = Small::of(&GARDENS);
     let mut copy = small.open().copy("http://b.test/").expect("readable").expect("a copy");
     assert_eq!(copy.content_type, "text/html; charset=utf-8");
@@ -46,7 +46,7 @@ fn a_copy_is_the_page_without_scripts() {
 
 /// Without the rows of the page table, suggestions come from titles and terms.
 #[test]
-fn what_was_meant_is_told_without_texts() {
+fn suggestions_are_given_without_texts() {
     let small = Small::of(&GARDENS);
     std::fs::remove_dir_all(small.collection.pages_dir()).expect("removed");
     let results = search(&small.open(), "gardnes");
@@ -55,7 +55,7 @@ fn what_was_meant_is_told_without_texts() {
 }
 
 #[test]
-fn a_collection_without_an_index_cannot_be_searched() {
+fn searching_a_collection_without_an_index_fails() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let collection = Collection::create(folder.path()).expect("a collection");
     let refused = Engine::open(&collection, query::Config::default());

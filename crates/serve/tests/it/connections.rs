@@ -21,7 +21,7 @@ fn is_closed(client: &mut TcpStream) -> bool {
 }
 
 #[test]
-fn a_new_connection_is_served_whatever_idle_ones_there_are() {
+fn a_new_connection_is_served_despite_idle_ones() {
     let site = small();
     let mut idle: Vec<TcpStream> = (0..300).map(|_| site.connect()).collect();
     assert_eq!(site.get("/style.css").status, 200);
@@ -34,7 +34,7 @@ fn a_new_connection_is_served_whatever_idle_ones_there_are() {
 }
 
 #[test]
-fn connections_are_not_kept_open_when_places_run_out() {
+fn connections_are_closed_when_slots_run_out() {
     let site = small();
     let request = b"GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n";
     let idle: Vec<TcpStream> = (0..200).map(|_| site.connect()).collect();

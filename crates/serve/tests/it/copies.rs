@@ -10,7 +10,7 @@ use crate::site::Site;
 const RAW: &[u8] = b"GET /cached/raw?url=http://a.test/ HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 #[test]
-fn a_copy_is_the_page_without_what_connects() {
+fn a_copy_has_no_connecting_elements() {
     let page = "<title>Old</title><link rel=preconnect href=//b.test><p>text <script>alert(1)</script>\
         <iframe src=//b.test></iframe><img src=//b.test/x alt=picture>";
     let site = Site::serve(&[("http://a.test/".to_owned(), page.to_owned())]);
@@ -23,7 +23,7 @@ fn a_copy_is_the_page_without_what_connects() {
 
 /// The number of copies to clients that do not read is limited. Each copy ends with its connection.
 #[test]
-fn copies_under_way_are_limited() {
+fn concurrent_copies_are_limited() {
     let page = format!("<title>Long</title><p>{}", "so many words ".repeat(1 << 20));
     let bytes = page.len();
     let small = ("http://b.test/".to_owned(), "<title>Small</title><p>few words".to_owned());

@@ -14,7 +14,7 @@ fn with_limit(time_ms_max: u64) -> Site {
 }
 
 #[test]
-fn a_search_that_takes_too_long_is_partial_and_says_so() {
+fn a_search_over_its_time_limit_is_reported_partial() {
     let site = with_limit(1);
     let answer = site.get(&format!("/api/search?q={HEAVY}"));
     assert_eq!(answer.status, 200);
@@ -25,14 +25,14 @@ fn a_search_that_takes_too_long_is_partial_and_says_so() {
 }
 
 #[test]
-fn without_a_limit_a_search_takes_as_long_as_it_takes() {
+fn a_search_without_a_time_limit_is_complete() {
     let answer = with_limit(0).get(&format!("/api/search?q={HEAVY}"));
     assert!(answer.body.contains("\"partial\":false"), "{}", answer.body);
     assert!(answer.body.contains("\"total\":60"), "{}", answer.body);
 }
 
 #[test]
-fn searches_beyond_the_queue_are_refused_and_the_next_ones_are_not() {
+fn only_searches_beyond_the_queue_limit_are_refused() {
     let site = with_limit(60_000);
     let request = format!(
         "GET /api/search?q={HEAVY} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -55,7 +55,7 @@ fn searches_beyond_the_queue_are_refused_and_the_next_ones_are_not() {
 
 /// Clients fill all places and leave. If their searches continued, no other search could begin.
 #[test]
-fn clients_that_hang_up_leave_their_places() {
+fn disconnected_clients_free_their_slots() {
     let site = with_limit(0);
     let request = format!("GET /api/search?q={HEAVY} HTTP/1.1\r\nHost: localhost\r\n\r\n");
     for _ in 0..10 {

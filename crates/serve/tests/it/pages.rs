@@ -7,7 +7,7 @@ fn twenty_five() -> Site {
 }
 
 #[test]
-fn results_are_highlighted_paged_and_neither_overlap_nor_leave_gaps() {
+fn results_are_highlighted_and_paged_without_overlaps_or_gaps() {
     let site = twenty_five();
     let mut urls = Vec::new();
     for page in 1..=3 {
@@ -54,7 +54,7 @@ fn crawled_text_never_becomes_markup() {
 }
 
 #[test]
-fn a_cached_copy_is_shown_in_a_frame_that_can_do_nothing() {
+fn a_cached_copy_is_shown_in_a_sandboxed_frame() {
     let page = "<title>Old</title><p>text <script>alert(1)</script>".to_owned();
     let site = Site::serve(&[("http://a.test/".to_owned(), page)]);
     let shown = site.get("/cached?url=http://a.test/");
@@ -87,7 +87,7 @@ fn crawled_text_has_no_bidi_controls_and_no_control_characters() {
 }
 
 #[test]
-fn a_query_that_cannot_be_read_shows_where() {
+fn a_query_error_shows_its_position() {
     let site = twenty_five();
     let answer = site.get("/search?q=solar+%22city");
     assert_eq!(answer.status, 400);
@@ -98,7 +98,7 @@ fn a_query_that_cannot_be_read_shows_where() {
 }
 
 #[test]
-fn the_json_interface_gives_what_the_page_shows() {
+fn the_json_interface_returns_the_same_results() {
     let site = twenty_five();
     let answer = site.get(&format!("/api/search?q={}&explain=1", word(7)));
     let json: serde_json::Value = serde_json::from_str(&answer.body).expect("JSON");
@@ -144,7 +144,7 @@ fn odd_requests_get_an_answer() {
 }
 
 #[test]
-fn a_new_index_is_noticed() {
+fn a_new_index_is_detected() {
     let site = twenty_five();
     assert!(site.get("/search?q=latecomer").body.contains("Nothing found"));
     let page = "<title>Late</title><p>a latecomer arrives".to_owned();
@@ -154,7 +154,7 @@ fn a_new_index_is_noticed() {
 }
 
 #[test]
-fn new_ranks_of_the_same_index_are_noticed() {
+fn new_ranks_of_the_same_index_are_detected() {
     let site = twenty_five();
     let index = index::Index::open(&site.collection.index_dir()).expect("an index");
     let ranks = site.collection.document_ranks_file(&index, &collection::Vector::pagerank());
@@ -166,7 +166,7 @@ fn new_ranks_of_the_same_index_are_noticed() {
 }
 
 #[test]
-fn new_topics_are_noticed_and_can_be_chosen() {
+fn new_topics_are_detected_and_can_be_chosen() {
     let site = twenty_five();
     let path = "/api/search?q=shared&k=1&topic=seven";
     let answer = site.get(path);
@@ -187,7 +187,7 @@ fn new_topics_are_noticed_and_can_be_chosen() {
 }
 
 #[test]
-fn a_page_whose_row_is_gone_is_still_found() {
+fn a_page_without_a_row_is_still_found() {
     let site = twenty_five();
     std::fs::remove_dir_all(site.collection.pages_dir()).expect("removed");
     let answer = site.get(&format!("/search?q={}", word(7)));
@@ -198,7 +198,7 @@ fn a_page_whose_row_is_gone_is_still_found() {
 
 /// The error message names the parameter and contains no internal type names.
 #[test]
-fn a_parameter_that_cannot_be_read_is_told() {
+fn an_unreadable_parameter_is_reported() {
     let site = twenty_five();
     for (address, said) in [
         ("/api/search?q=a&k=x", "`k` must be a whole number, 0 or more"),
@@ -218,7 +218,7 @@ fn a_parameter_that_cannot_be_read_is_told() {
 
 /// A misspelt field name matches no document. The page and the API suggest the intended field.
 #[test]
-fn a_misspelt_field_is_told() {
+fn a_misspelt_field_is_reported() {
     let site = twenty_five();
     let page = site.get("/search?q=titel%3Ashared");
     assert!(page.body.contains("did you mean `title:`?"), "{}", page.body);
@@ -230,7 +230,7 @@ fn a_misspelt_field_is_told() {
 
 /// The page and the API report parts of the query that were not applied.
 #[test]
-fn what_was_left_out_of_a_query_is_told() {
+fn ignored_query_parts_are_reported() {
     let site = twenty_five();
     let page = site.get("/search?q=shared+-link%3Aexample.org");
     assert!(page.body.contains("`link:` matches nothing"), "{}", page.body);
@@ -252,7 +252,7 @@ fn gardens() -> Site {
 
 /// A misspelt query gets a link to the suggested query. Its own results do not change.
 #[test]
-fn a_misspelt_word_is_told_with_what_was_meant() {
+fn a_misspelt_word_gets_a_suggestion() {
     let site = gardens();
     let page = site.get("/search?q=rosemray&explain=1");
     let link = "Did you mean <a href=\"/search?q=rosemary&amp;page=1&amp;explain=1\">rosemary</a>?";

@@ -29,7 +29,7 @@ fn files(dir: &Path) -> Vec<fs::DirEntry> {
 }
 
 #[test]
-fn ten_times_the_buffer_stays_within_the_memory() {
+fn ten_times_the_buffer_stays_within_memory_limits() {
     let dir = TempDir::new().expect("a folder");
     let mut offline = OfflineSieve::create(dir.path(), BUFFER_KEYS as usize).expect("a sieve");
     let mut memory = MemorySieve::new();
@@ -58,7 +58,7 @@ fn ten_times_the_buffer_stays_within_the_memory() {
 }
 
 #[test]
-fn there_are_at_most_seven_runs_a_level() {
+fn each_level_has_at_most_seven_runs() {
     let dir = TempDir::new().expect("a folder");
     let mut sieve = OfflineSieve::create(dir.path(), 1).expect("a sieve");
     for number in 0..600 {
@@ -123,17 +123,17 @@ fn check_bloom(kind: SieveKind, precision: u32, planned: std::ops::Range<f64>) {
 }
 
 #[test]
-fn a_bloom_sieve_is_as_precise_as_it_says() {
+fn a_bloom_sieve_keeps_its_stated_error_rate() {
     check_bloom(SieveKind::Bloom, 4, 0.06..0.065);
 }
 
 #[test]
-fn a_blocked_bloom_sieve_is_as_precise_as_it_says() {
+fn a_blocked_bloom_sieve_keeps_its_stated_error_rate() {
     check_bloom(SieveKind::BlockedBloom, 4, 0.06..0.075);
 }
 
 #[test]
-fn ten_times_the_buffer_of_an_lsm_sieve() {
+fn an_lsm_sieve_holds_ten_times_its_buffer() {
     let plan = Plan { kind: SieveKind::Lsm, buffer_keys: 1_000, cache_keys: 0, ..Plan::default() };
     if !plan.kind.is_built() {
         return;
@@ -157,7 +157,7 @@ fn ten_times_the_buffer_of_an_lsm_sieve() {
 }
 
 #[test]
-fn the_cache_catches_what_was_offered_lately_and_nothing_else() {
+fn the_cache_catches_only_recent_offers() {
     let dir = TempDir::new().expect("a folder");
     let plan = Plan { kind: SieveKind::Memory, cache_keys: 64, ..Plan::default() };
     let mut sieve = plan.create(dir.path()).expect("a sieve");
@@ -179,7 +179,7 @@ fn the_cache_catches_what_was_offered_lately_and_nothing_else() {
 
 /// A set of eight keeps the seven others that were used lately, whichever came first.
 #[test]
-fn the_cache_forgets_the_least_recent() {
+fn the_cache_evicts_the_least_recent_key() {
     let dir = TempDir::new().expect("a folder");
     let plan = Plan { kind: SieveKind::Memory, cache_keys: 8, ..Plan::default() };
     let mut sieve = plan.create(dir.path()).expect("a sieve");
@@ -196,7 +196,7 @@ fn the_cache_forgets_the_least_recent() {
 }
 
 #[test]
-fn the_cache_does_not_hear_of_what_it_is_not_to_know() {
+fn uncached_offers_do_not_enter_the_cache() {
     let dir = TempDir::new().expect("a folder");
     let plan = Plan { kind: SieveKind::Memory, cache_keys: 8, ..Plan::default() };
     let mut sieve = plan.create(dir.path()).expect("a sieve");

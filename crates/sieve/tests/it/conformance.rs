@@ -134,7 +134,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(10))]
 
     #[test]
-    fn keys_come_out_once_in_order_of_first_offer(
+    fn keys_are_emitted_once_in_first_offer_order(
         steps in vec(step(), 0..300),
         buffer_keys in 1..24_usize,
     ) {
@@ -149,7 +149,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4))]
 
     #[test]
-    fn keys_come_out_of_an_lsm_sieve_in_the_same_way(steps in vec(step(), 0..300)) {
+    fn an_lsm_sieve_emits_keys_in_the_same_order(steps in vec(step(), 0..300)) {
         for plan in plans(1).iter().filter(|plan| plan.kind == SieveKind::Lsm) {
             check_steps(plan, &steps);
         }
@@ -165,7 +165,7 @@ fn three_levels_of_runs_agree_with_the_model() {
 }
 
 #[test]
-fn a_key_that_was_emitted_never_comes_again() {
+fn a_key_is_never_emitted_again() {
     with_each_sieve(2, |sieve| {
         for _ in 0..20 {
             sieve.offer(b"again").expect("an offer");
@@ -178,7 +178,7 @@ fn a_key_that_was_emitted_never_comes_again() {
 
 /// A key may carry more than it is known by.
 #[test]
-fn keys_of_one_signature_come_out_as_the_first_of_them() {
+fn only_the_first_key_of_a_signature_is_emitted() {
     let key = |number: u8, carried: u8| vec![number, carried];
     for buffer_keys in [1, 3, 100] {
         with_each_sieve(buffer_keys, |sieve| {
@@ -197,7 +197,7 @@ fn keys_of_one_signature_come_out_as_the_first_of_them() {
 }
 
 #[test]
-fn keys_of_every_length_that_is_allowed_come_out_whole() {
+fn keys_of_every_allowed_length_are_emitted_whole() {
     let lengths = [0, 1, 255, 256, 65_527, 65_528, KEY_BYTES_MAX - 1, KEY_BYTES_MAX];
     let keys: Vec<_> = lengths.iter().map(|&len| vec![7; len]).collect();
     for buffer_keys in [1, 3, 100] {
@@ -211,7 +211,7 @@ fn keys_of_every_length_that_is_allowed_come_out_whole() {
 }
 
 #[test]
-fn a_key_too_long_is_refused_and_leaves_no_trace() {
+fn a_key_too_long_is_refused_and_not_stored() {
     with_each_sieve(4, |sieve| {
         sieve.offer(b"before").expect("an offer");
         let before = sieve.stats();
@@ -227,7 +227,7 @@ fn a_key_too_long_is_refused_and_leaves_no_trace() {
 }
 
 #[test]
-fn a_kind_that_was_not_built_is_named() {
+fn a_kind_not_built_is_refused_by_name() {
     let dir = TempDir::new().expect("a folder");
     let plan = Plan { kind: SieveKind::Lsm, ..Plan::default() };
     let refused = SieveError::NotBuilt { kind: plan.kind.name() }.to_string();

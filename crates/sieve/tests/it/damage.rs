@@ -55,7 +55,7 @@ fn part_of_run(at: u64, file_bytes: u64) -> u64 {
 }
 
 #[test]
-fn every_flipped_bit_of_a_run_is_noticed() {
+fn every_flipped_bit_of_a_run_is_detected() {
     let dir = TempDir::new().expect("a folder");
     let (_, file) = sieve_with_runs(dir.path());
     let original = fs::read(&file).expect("a run");
@@ -70,7 +70,7 @@ fn every_flipped_bit_of_a_run_is_noticed() {
 }
 
 #[test]
-fn every_cut_of_a_run_is_noticed() {
+fn every_truncated_run_is_detected() {
     let dir = TempDir::new().expect("a folder");
     let (_, file) = sieve_with_runs(dir.path());
     let original = fs::read(&file).expect("a run");
@@ -85,7 +85,7 @@ fn every_cut_of_a_run_is_noticed() {
 
 /// Two runs that differ only in their signatures: every checksum is right.
 #[test]
-fn a_run_in_the_place_of_another_is_noticed() {
+fn a_run_replaced_by_another_is_detected() {
     let dir = TempDir::new().expect("a folder");
     let (mut sieve, _) = sieve_with_runs(dir.path());
     let run = |number: u32| dir.path().join(format!("seen-{number:08}.run"));
@@ -99,7 +99,7 @@ fn a_run_in_the_place_of_another_is_noticed() {
 }
 
 #[test]
-fn a_damaged_sieve_says_so_every_time() {
+fn a_damaged_sieve_reports_damage_every_time() {
     let dir = TempDir::new().expect("a folder");
     let (mut sieve, file) = sieve_with_runs(dir.path());
     fs::write(&file, b"").expect("a file");
@@ -163,18 +163,18 @@ fn check_key_file(name: &str, emitted: impl Fn(u64) -> usize) {
 }
 
 #[test]
-fn damage_to_the_encountered_keys_is_noticed() {
+fn damage_to_the_encountered_keys_is_detected() {
     check_key_file("encountered.keys", |_| 0);
 }
 
 #[test]
-fn damage_to_the_frontier_is_noticed_and_what_comes_before_is_handed_out_once() {
+fn frontier_damage_is_detected_and_earlier_keys_emitted_once() {
     check_key_file("pending.keys", |part| usize::from(part > HEADER_BYTES));
 }
 
 /// A merge that has copied the first of two new keys when it meets the damage takes it back.
 #[test]
-fn damage_that_is_undone_leaves_no_trace() {
+fn a_flush_after_repaired_damage_emits_every_key() {
     let dir = TempDir::new().expect("a folder");
     let mut sieve = sieve_with_keys(dir.path());
     let file = dir.path().join("encountered.keys");
@@ -229,7 +229,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn no_damage_makes_a_key_come_out_twice_or_change(
+    fn damage_never_duplicates_or_changes_a_key(
         before in vec(0..200_u32, 0..120),
         damages in vec(damage(), 1..3),
         after in vec(0..200_u32, 0..120),

@@ -164,21 +164,21 @@ fn check(kind: SieveKind) {
 }
 
 #[test]
-fn a_killed_offline_sieve_is_as_it_was_synced() {
+fn a_killed_offline_sieve_keeps_its_synced_state() {
     check(SieveKind::Offline);
 }
 
 #[test]
-fn a_killed_bloom_sieve_is_as_it_was_synced() {
+fn a_killed_bloom_sieve_keeps_its_synced_state() {
     check(SieveKind::Bloom);
 }
 
 #[test]
-fn a_killed_blocked_bloom_sieve_is_as_it_was_synced() {
+fn a_killed_blocked_bloom_sieve_keeps_its_synced_state() {
     check(SieveKind::BlockedBloom);
 }
 
 #[test]
-fn a_killed_lsm_sieve_is_as_it_was_synced_or_later() {
+fn a_killed_lsm_sieve_keeps_its_synced_keys() {
     check(SieveKind::Lsm);
 }

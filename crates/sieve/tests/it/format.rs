@@ -21,7 +21,7 @@ fn example(file: &str) -> Vec<u8> {
 }
 
 #[test]
-fn the_page_shows_the_bytes_of_the_files() {
+fn file_bytes_match_the_documentation_page() {
     let dir = TempDir::new().expect("a folder");
     let check = |name: &str| {
         let expected = example(name);

@@ -148,7 +148,7 @@ fn check_ours(kind: SieveKind) {
 }
 
 #[test]
-fn damage_to_an_offline_sieve_is_noticed_when_it_is_opened_or_used() {
+fn offline_sieve_damage_is_detected_on_open_or_use() {
     let runs = files(synced(SieveKind::Offline).path());
     let runs = runs.iter().filter(|file| file.extension().is_some_and(|name| name == "run"));
     assert!(runs.count() > 3, "the test proves little");
@@ -158,7 +158,7 @@ fn damage_to_an_offline_sieve_is_noticed_when_it_is_opened_or_used() {
 /// Opening a run trusts the heads of blocks, long before the blocks are read. A first signature
 /// that is too great would let the keys of its block come out again.
 #[test]
-fn a_damaged_head_of_a_block_is_noticed_when_the_sieve_is_opened() {
+fn a_damaged_block_header_is_detected_on_open() {
     const HEAD: std::ops::Range<usize> = 16..32;
     let kind = SieveKind::Offline;
     let dir = synced(kind);
@@ -191,18 +191,18 @@ fn a_damaged_head_of_a_block_is_noticed_when_the_sieve_is_opened() {
 }
 
 #[test]
-fn damage_to_a_bloom_sieve_is_noticed_when_it_is_opened_or_used() {
+fn bloom_sieve_damage_is_detected_on_open_or_use() {
     check_ours(SieveKind::Bloom);
 }
 
 #[test]
-fn damage_to_a_blocked_bloom_sieve_is_noticed_when_it_is_opened_or_used() {
+fn blocked_bloom_damage_is_detected_on_open_or_use() {
     check_ours(SieveKind::BlockedBloom);
 }
 
 /// The files of the store are its own: damage is noticed or does no harm.
 #[test]
-fn damage_to_an_lsm_sieve_is_noticed_or_does_no_harm() {
+fn lsm_sieve_damage_is_detected_or_harmless() {
     let kind = SieveKind::Lsm;
     if !kind.is_built() {
         return;
@@ -234,7 +234,7 @@ fn damage_to_an_lsm_sieve_is_noticed_or_does_no_harm() {
 }
 
 #[test]
-fn a_state_that_is_missing_does_not_make_a_new_sieve() {
+fn a_missing_state_does_not_create_a_new_sieve() {
     for kind in SieveKind::ALL.into_iter().filter(|kind| kind.is_built() && kind.is_durable()) {
         let dir = synced(kind);
         fs::remove_file(dir.path().join("sieve.state")).expect("to remove it");
@@ -247,7 +247,7 @@ fn a_state_that_is_missing_does_not_make_a_new_sieve() {
 
 /// A file of an older program is intact, but this version cannot use it.
 #[test]
-fn a_file_of_another_version_is_told_as_such() {
+fn a_file_of_another_version_is_reported() {
     for kind in [SieveKind::Offline, SieveKind::Bloom, SieveKind::BlockedBloom] {
         let dir = synced(kind);
         let path = dir.path().join("sieve.state");
@@ -262,7 +262,7 @@ fn a_file_of_another_version_is_told_as_such() {
 
 /// The store takes a number of levels that it cannot have for a fault of its own, and panics.
 #[test]
-fn a_store_that_would_panic_at_damage_is_damaged() {
+fn a_panic_of_the_store_is_reported_as_damage() {
     let whole = synced(SieveKind::Lsm);
     let mut count = 0;
     for name in files(whole.path()) {

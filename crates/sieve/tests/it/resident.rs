@@ -99,7 +99,7 @@ fn check_with(kind: SieveKind, cache_keys: usize, limit_bytes: u64, lost: &Range
 
 /// The one that grows with the keys, by as much as it says: the old table and the new one.
 #[test]
-fn a_memory_sieve_grows_by_so_much_a_key() {
+fn a_memory_sieve_grows_within_its_stated_size() {
     check(SieveKind::Memory, (11 + 16) * u64::from(KEYS), &(0..1));
 }
 

@@ -41,7 +41,7 @@ fn signatures_are_xxh3() {
 
 #[test]
 #[expect(clippy::float_cmp, reason = "powers of two: no rounding")]
-fn collisions_grow_with_the_square() {
+fn collisions_grow_quadratically() {
     assert_eq!(expected_collisions(0), 0.0);
     assert_eq!(expected_collisions(1 << 16), 2_f64.powi(-32));
     assert_eq!(expected_collisions(1 << 32), 1.0);

@@ -15,7 +15,7 @@ fn offer_all(sieve: &mut OfflineSieve, keys: &[&str]) {
 }
 
 #[test]
-fn a_new_sieve_knows_nothing_of_the_earlier_one() {
+fn a_new_sieve_ignores_the_earlier_one() {
     let dir = TempDir::new().expect("a folder");
     let keys = ["d", "c", "b", "a", "e", "f", "g", "h", "i", "j"];
     for flush_first in [false, true, false] {
@@ -33,7 +33,7 @@ fn a_new_sieve_knows_nothing_of_the_earlier_one() {
 }
 
 #[test]
-fn what_a_killed_process_left_behind_is_no_obstacle() {
+fn leftover_files_of_a_killed_process_are_removed() {
     let dir = TempDir::new().expect("a folder");
     let leftovers = ["seen-00000000.run", "seen-00000007.run", "seen-123456789.run"];
     for name in leftovers.iter().chain(&["encountered.keys", "pending.keys"]) {
@@ -48,7 +48,7 @@ fn what_a_killed_process_left_behind_is_no_obstacle() {
 }
 
 #[test]
-fn files_of_others_are_not_touched() {
+fn unrelated_files_are_not_changed() {
     let dir = TempDir::new().expect("a folder");
     let foreign = [
         "seen-.run",
@@ -72,7 +72,7 @@ fn files_of_others_are_not_touched() {
 }
 
 #[test]
-fn a_folder_is_made_with_those_above_it() {
+fn a_folder_is_created_with_its_parents() {
     let dir = TempDir::new().expect("a folder");
     let inner = dir.path().join("a/b/c");
     let mut sieve = OfflineSieve::create(&inner, 0).expect("a sieve");
@@ -81,7 +81,7 @@ fn a_folder_is_made_with_those_above_it() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_is_named() {
+fn an_invalid_folder_is_named() {
     let dir = TempDir::new().expect("a folder");
     let file = dir.path().join("file");
     fs::write(&file, b"").expect("a file");

@@ -102,7 +102,7 @@ fn an_unchanged_page_is_not_sent_again() {
 }
 
 #[test]
-fn a_truncated_answer_ends_too_soon() {
+fn a_truncated_response_ends_early() {
     let server = start(Options::default());
     let (host, mut client) = special(&server, Kind::Broken);
     client.send(&format!("GET /truncated.html HTTP/1.1\r\nHost: {}\r\n\r\n", host.name));
@@ -112,7 +112,7 @@ fn a_truncated_answer_ends_too_soon() {
 }
 
 #[test]
-fn an_endless_answer_goes_on_until_the_client_hangs_up() {
+fn an_endless_response_ends_when_the_client_disconnects() {
     let server = start(Options::default());
     let (host, mut client) = special(&server, Kind::Broken);
     client.send(&format!("GET /endless.html HTTP/1.1\r\nHost: {}\r\n\r\n", host.name));
@@ -128,7 +128,7 @@ fn an_endless_answer_goes_on_until_the_client_hangs_up() {
 }
 
 #[test]
-fn some_answers_never_come() {
+fn some_requests_get_no_response() {
     let server = start(Options::default());
     let (host, mut client) = special(&server, Kind::Broken);
     assert_eq!(client.get(&host.name, "/no-answer.html", "").status, 0);
@@ -136,7 +136,7 @@ fn some_answers_never_come() {
 }
 
 #[test]
-fn a_flaky_page_comes_at_the_second_attempt() {
+fn a_flaky_page_succeeds_at_the_second_attempt() {
     let server = start(Options::default());
     let (host, mut client) = special(&server, Kind::Flaky);
     let first = client.get(&host.name, "/at-first/one.html", "");
@@ -148,7 +148,7 @@ fn a_flaky_page_comes_at_the_second_attempt() {
 }
 
 #[test]
-fn random_errors_are_over_at_the_third_attempt() {
+fn random_errors_end_by_the_third_attempt() {
     let server = start(Options { error_rate: 1.0, ..Options::default() });
     let host = server.web().hosts()[1].clone();
     let mut client = Client::connect(host.address, server.port()).expect("it listens");
@@ -157,7 +157,7 @@ fn random_errors_are_over_at_the_third_attempt() {
 }
 
 #[test]
-fn the_slow_host_takes_its_time() {
+fn the_slow_host_delays_its_responses() {
     let server = start(Options::default());
     let (host, mut client) = special(&server, Kind::Slow);
     assert_eq!(client.get(&host.name, "/", "").status, 200);
@@ -166,7 +166,7 @@ fn the_slow_host_takes_its_time() {
 }
 
 #[test]
-fn what_is_no_request_is_refused() {
+fn an_invalid_request_is_refused() {
     let server = start(Options::default());
     let connect = || special(&server, Kind::Gzip).1;
     let long = format!("GET / HTTP/1.1\r\nHost: a\r\nX: {}\r\n", "x".repeat(40_000));
@@ -186,7 +186,7 @@ fn what_is_no_request_is_refused() {
 }
 
 #[test]
-fn a_host_answers_at_its_address_and_by_its_name() {
+fn a_host_responds_by_address_and_by_name() {
     let server = start(Options::default());
     let (one, two) = (server.web().hosts()[1].clone(), server.web().hosts()[2].clone());
     let mut own = Client::connect(one.address, server.port()).expect("it listens");
@@ -204,7 +204,7 @@ fn a_host_answers_at_its_address_and_by_its_name() {
 }
 
 #[test]
-fn a_port_in_use_is_named() {
+fn a_port_in_use_is_reported() {
     let blocked = Ipv4Addr::new(127, 0, 1, 3);
     let blocker = TcpListener::bind((blocked, 0)).expect("loopback");
     let taken = blocker.local_addr().expect("bound");
@@ -238,7 +238,7 @@ fn a_server_may_be_dropped_inside_a_runtime() {
 }
 
 #[test]
-fn hundreds_of_addresses_are_listened_on() {
+fn the_server_listens_on_hundreds_of_addresses() {
     let options = Options { hosts: 700, addresses: 700, pages_per_host: 2, ..Options::default() };
     let server = start(options);
     assert_eq!(server.web().addresses().len(), 700 + 1);

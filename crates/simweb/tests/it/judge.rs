@@ -77,14 +77,14 @@ fn check_fault(
 }
 
 #[test]
-fn a_good_log_is_clean() {
+fn a_good_log_has_no_faults() {
     let verdict = good().verdict();
     assert!(verdict.is_clean(), "{verdict}");
     assert!(verdict.to_string().contains("nothing missed"), "{verdict}");
 }
 
 #[test]
-fn a_missing_page_is_a_miss() {
+fn a_page_never_requested_is_a_miss() {
     let spoil = |case: &mut Case| {
         let host = case.name(Kind::Gzip);
         case.log.retain(|line| line.host != host || line.path != "/two.html");
@@ -103,7 +103,7 @@ fn a_page_that_only_failed_is_a_miss() {
 }
 
 #[test]
-fn a_second_answer_is_one_too_many() {
+fn a_repeated_fetch_is_reported() {
     let spoil = |case: &mut Case| {
         let host = case.name(Kind::Gzip);
         case.ask(&host, "/two.html", 0);
@@ -138,7 +138,7 @@ fn a_forbidden_page_is_reported() {
 }
 
 #[test]
-fn a_url_that_nothing_links_to_is_a_stray() {
+fn an_unlinked_url_is_reported_as_stray() {
     let spoil = |case: &mut Case| {
         let host = case.name(Kind::Spelling);
         case.ask(&host, "/tar%0Aget.html", 0);
@@ -148,7 +148,7 @@ fn a_url_that_nothing_links_to_is_a_stray() {
 }
 
 #[test]
-fn a_page_before_robots_txt_is_early() {
+fn a_fetch_before_robots_txt_is_reported() {
     let spoil = |case: &mut Case| {
         let host = case.name(Kind::Slow);
         let first = case.log.iter().position(|line| line.host == host).expect("in the log");
@@ -162,7 +162,7 @@ fn a_page_before_robots_txt_is_early() {
 }
 
 #[test]
-fn a_month_too_many_is_counted() {
+fn a_page_beyond_the_calendar_cap_is_reported() {
     let spoil = |case: &mut Case| {
         let host = case.name(Kind::Calendar);
         case.ask(&host, "/2001/08", 0);
@@ -184,7 +184,7 @@ fn check_silence(kind: Kind, silence_ms: u64, gaps: usize) {
 }
 
 #[test]
-fn a_silence_is_measured_from_the_answer() {
+fn the_delay_is_measured_from_the_response() {
     check_silence(Kind::Gzip, DELAY_MS, 0);
     check_silence(Kind::Gzip, DELAY_MS - GAP_TOLERANCE_MS, 0);
     check_silence(Kind::Gzip, DELAY_MS - GAP_TOLERANCE_MS - 1, 1);
@@ -192,13 +192,13 @@ fn a_silence_is_measured_from_the_answer() {
 }
 
 #[test]
-fn a_longer_crawl_delay_is_due() {
+fn a_longer_crawl_delay_is_required() {
     check_silence(Kind::Robots, 100, 0);
     check_silence(Kind::Robots, 90, 1);
 }
 
 #[test]
-fn requests_at_the_same_time_are_too_soon() {
+fn simultaneous_requests_are_reported_as_too_soon() {
     let spoil = |case: &mut Case| {
         let host = case.name(Kind::Gzip);
         let place = case.log.iter().rposition(|line| line.host == host).expect("in the log");
@@ -208,7 +208,7 @@ fn requests_at_the_same_time_are_too_soon() {
 }
 
 #[test]
-fn hosts_of_one_address_share_its_silence() {
+fn hosts_of_one_address_share_its_delay() {
     let mut case = good();
     let (one, two) = (case.name(Kind::Gzip), case.name(Kind::Meta));
     case.ask(&one, "/", 0);
@@ -228,7 +228,7 @@ fn hosts_of_one_address_share_its_silence() {
 }
 
 #[test]
-fn many_faults_are_shown_by_a_few() {
+fn a_long_fault_list_is_shortened() {
     let mut case = good();
     case.log.clear();
     let text = case.verdict().to_string();

@@ -56,13 +56,13 @@ fn check_walk(walk: &Walk, truth: &Truth) {
 }
 
 #[test]
-fn the_reachable_pages_of_a_later_edition_are_its_truth() {
+fn the_truth_of_later_editions_lists_their_reachable_pages() {
     let web = Web::new(Options { edition: 5, ..Options::default() }, 8080).expect("good options");
     check_walk(&walk_in_memory(&web, CAP), &web.truth(CAP));
 }
 
 #[test]
-fn the_reachable_pages_are_the_truth() {
+fn the_truth_lists_exactly_the_reachable_pages() {
     let web = Web::new(Options::default(), 8080).expect("good options");
     let truth = web.truth(CAP);
     let walk = walk_in_memory(&web, CAP);
@@ -78,7 +78,7 @@ fn the_reachable_pages_are_the_truth() {
 }
 
 #[test]
-fn a_cap_below_the_pages_of_a_host_is_a_count() {
+fn capped_hosts_are_compared_by_page_count() {
     let web = Web::new(Options::default(), 8080).expect("good options");
     let truth = web.truth(25);
     assert_eq!(truth.capped.len(), 12 + 2, "ordinary hosts, calendar and mirror");
@@ -86,14 +86,14 @@ fn a_cap_below_the_pages_of_a_host_is_a_count() {
 }
 
 #[test]
-fn a_walk_with_random_errors_ends_the_same() {
+fn random_errors_do_not_change_the_walk_result() {
     let options = Options { error_rate: 0.3, hosts: 3, pages_per_host: 30, ..Options::default() };
     let web = Web::new(options, 8080).expect("good options");
     check_walk(&walk_in_memory(&web, CAP), &web.truth(CAP));
 }
 
 #[test]
-fn many_hosts_stand_on_directory_pages() {
+fn many_hosts_are_linked_from_directory_pages() {
     let options = Options { hosts: 2500, pages_per_host: 1, ..Options::default() };
     let web = Web::new(Options { oddities: false, ..options }, 8080).expect("good options");
     let truth = web.truth(CAP);
@@ -102,7 +102,7 @@ fn many_hosts_stand_on_directory_pages() {
 }
 
 #[test]
-fn every_page_holds_its_title_and_its_needle() {
+fn every_page_contains_its_title_and_needle() {
     let web = Web::new(Options::default(), 8080).expect("good options");
     let truth = web.truth(CAP);
     let walk = walk_in_memory(&web, CAP);
@@ -135,7 +135,7 @@ fn decode(url: &str, body: &[u8]) -> String {
 }
 
 #[test]
-fn in_degrees_fall_as_a_power() {
+fn in_degrees_follow_a_power_law() {
     let options = Options { hosts: 6, pages_per_host: 700, oddities: false, ..Options::default() };
     let web = Web::new(options, 8080).expect("good options");
     let walk = walk_in_memory(&web, 700);

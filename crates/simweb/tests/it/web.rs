@@ -25,7 +25,7 @@ fn split(url: &str) -> (&str, &str) {
 }
 
 #[test]
-fn equal_options_make_equal_bytes() {
+fn equal_options_give_equal_bytes() {
     let (one, two) = (web(Options::default()), web(Options::default()));
     assert_eq!(one.hosts(), two.hosts());
     assert_eq!(one.truth(50), two.truth(50));
@@ -33,7 +33,7 @@ fn equal_options_make_equal_bytes() {
 }
 
 #[test]
-fn another_seed_makes_another_web() {
+fn another_seed_gives_another_web() {
     let one = web(Options::default()).truth(50);
     let two = web(Options { seed: 2, ..Options::default() }).truth(50);
     assert_eq!(one.pages.len(), two.pages.len());
@@ -62,7 +62,7 @@ fn the_truth_is_sorted_by_url() {
 }
 
 #[test]
-fn a_first_error_is_followed_by_the_page() {
+fn the_page_follows_the_first_errors() {
     let web = web(Options { error_rate: 1.0, ..Options::default() });
     let status = |path, attempt| {
         web.respond(&Request { attempt, ..Request::get("garden.localhost", path) }).status
@@ -72,7 +72,7 @@ fn a_first_error_is_followed_by_the_page() {
 }
 
 #[test]
-fn latency_stays_within_half_and_one_and_a_half() {
+fn latency_varies_by_at_most_half() {
     let web = web(Options { latency_ms: 100, ..Options::default() });
     let delays: Vec<_> = (0..500)
         .map(|n| web.respond(&Request::get("garden.localhost", &format!("/{n}"))).delay_ms)
@@ -83,7 +83,7 @@ fn latency_stays_within_half_and_one_and_a_half() {
 }
 
 #[test]
-fn an_option_out_of_range_is_named() {
+fn an_option_out_of_range_is_reported() {
     let cases = [
         ("hosts", Options { hosts: 0, ..Options::default() }),
         ("pages_per_host", Options { pages_per_host: 1_000_001, ..Options::default() }),
@@ -102,7 +102,7 @@ fn an_option_out_of_range_is_named() {
 }
 
 #[test]
-fn numeric_hosts_are_their_addresses_and_long_pages_are_long() {
+fn numeric_hosts_use_addresses_and_long_pages_are_long() {
     let options = Options { numeric: true, oddities: false, addresses: 13, ..Options::default() };
     let web = web(Options { page_bytes_min: 28_000, ..options });
     for host in web.hosts() {
@@ -123,7 +123,7 @@ fn numeric_hosts_are_their_addresses_and_long_pages_are_long() {
 proptest! {
     /// Paths made of the pieces that the hosts look for, and of anything.
     #[test]
-    fn any_request_has_an_answer(
+    fn any_request_gets_a_response(
         host in 0..40_usize,
         path in "(/|[0-9]{1,12}|-|\\.html|2000|robots\\.txt|directory|notes|é|%|\\PC){0,12}",
         attempt in 0..3_u32,
@@ -138,7 +138,7 @@ proptest! {
 
 /// The replies of two editions differ exactly for the URLs that the web lists as changes.
 #[test]
-fn the_changes_of_an_edition_are_known() {
+fn the_listed_changes_match_the_changed_replies() {
     let options = |edition| Options { edition, hosts: 4, pages_per_host: 25, ..Options::default() };
     let editions: Vec<_> = [0, 1, 3].map(|edition| web(options(edition))).into_iter().collect();
     for (before, after) in [(0, 1), (0, 2), (1, 2)] {

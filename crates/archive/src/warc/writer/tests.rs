@@ -73,7 +73,7 @@ fn check_folder(dir: &Path, acknowledged: &[(String, Location)]) {
 }
 
 #[test]
-fn whatever_operation_fails_the_acknowledged_records_are_there() {
+fn acknowledged_records_survive_any_failed_operation() {
     // Also with lines that do not fit into memory, one or two at a time.
     for lines_bytes_max in [LINES_BYTES_MAX, 300] {
         for for_good in [false, true] {

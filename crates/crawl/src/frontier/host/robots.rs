@@ -139,7 +139,7 @@ mod tests {
     proptest! {
         /// Rules stay the same over any number of moves to disk and back.
         #[test]
-        fn rules_on_disk_say_what_they_said(
+        fn rules_are_unchanged_by_moves_to_disk(
             text in "([Aa]llow|[Dd]isallow): /(index.htm|[a-c%62é*$/]){0,8}\n{0,3}",
             lines in 0..5_usize,
             paths in prop::collection::vec("/[a-cB%62/]{0,8}", 1..8),

@@ -13,7 +13,7 @@ use crate::order::Blame;
 use crate::outcome::{Answered, FailureKind};
 
 #[test]
-fn waits_double_and_a_dead_host_is_set_aside_and_comes_back() {
+fn retry_delays_double_and_a_dead_host_returns() {
     let config = Config {
         delay_ms: 10_000,
         retry_ms: 20_000,
@@ -45,7 +45,7 @@ fn waits_double_and_a_dead_host_is_set_aside_and_comes_back() {
 
 /// The host comes back in the same run, and its pages still have all attempts.
 #[test]
-fn a_host_that_is_set_aside_and_comes_back_has_all_its_pages() {
+fn a_host_set_aside_keeps_all_its_pages() {
     let config = Config {
         delay_ms: 1_000,
         retries: 1,
@@ -73,7 +73,7 @@ fn a_host_that_is_set_aside_and_comes_back_has_all_its_pages() {
 }
 
 #[test]
-fn a_host_that_is_set_aside_tells_whether_pages_wait_there() {
+fn the_report_marks_idle_hosts_set_aside() {
     // With a single page, the failure may be that of the host. The same holds if one failure sets the host aside.
     for seeds in [&["http://a/1"][..], &["http://a/1", "http://a/2"]] {
         let config = Config { retries: 0, host_failures_max: 1, ..Config::default() };
@@ -89,7 +89,7 @@ fn a_host_that_is_set_aside_tells_whether_pages_wait_there() {
 
 /// The walk itself checks that the second address, which another host shares, is not requested too soon.
 #[test]
-fn a_host_with_a_dead_address_is_visited_at_the_next() {
+fn a_host_is_visited_at_its_next_address() {
     let config = Config { delay_ms: 1_000, ip_delay_ms: 400, retries: 0, ..Config::default() };
     let busy = (0..20).map(|number| leak(format!("http://b/{number}"))).collect::<Vec<_>>();
     let mut walk = Walk::new(
@@ -127,7 +127,7 @@ fn a_name_with_ever_new_dead_addresses_is_set_aside() {
 }
 
 #[test]
-fn a_wait_that_the_server_asks_for_is_kept() {
+fn a_requested_retry_delay_is_kept() {
     let config = Config { delay_ms: 10, retry_ms: 10, retries: 2, ..Config::default() };
     let mut walk = Walk::new(
         config,
@@ -148,7 +148,7 @@ fn a_wait_that_the_server_asks_for_is_kept() {
 
 /// This includes pages found while nothing else waits, and a robots.txt that another host keeps there.
 #[test]
-fn what_is_found_meanwhile_does_not_wait_for_a_page_that_failed() {
+fn new_pages_do_not_wait_for_a_failed_page() {
     let config = Config { delay_ms: 10, retry_ms: 600_000, ..Config::default() };
     let mut walk = Walk::new(
         config,
@@ -186,7 +186,7 @@ fn a_page_that_failed_in_an_earlier_run_comes_last() {
 /// The host is set aside for that long. Then its other pages come first, so that a page that always requests a
 /// wait holds up none of them.
 #[test]
-fn a_page_that_asks_for_more_time_than_there_is_does_not_starve_its_host() {
+fn an_overlong_retry_after_does_not_starve_the_host() {
     let config = Config { delay_ms: 10, retry_ms: 10, retries: 1, ..Config::default() };
     let busy: Vec<&'static str> =
         (0..5_000).map(|number| leak(format!("http://b/{number}"))).collect();
@@ -290,7 +290,7 @@ const ASKED_MS: u64 = 30 * 24 * 3600 * 1000;
 
 /// The moment does not depend on the start of the run that reads the record, and no run makes a request before it.
 #[test]
-fn the_moment_that_a_host_asks_for_is_that_of_its_record() {
+fn a_retry_after_counts_from_its_record_date() {
     let date = Moment { s: -9, us: 600_001 };
     let asides = |now: Moment| {
         let config = Config { retry_after_s_max: 300, ..Config::default() };
@@ -323,7 +323,7 @@ fn the_moment_that_a_host_asks_for_is_that_of_its_record() {
 
 /// A run waits for the rest of the pause, counted from the end of the last request.
 #[test]
-fn a_silence_that_is_over_is_not_kept_once_more() {
+fn an_elapsed_pause_is_not_repeated() {
     let asked = |s: i64, is_open: bool| Some(Asked::new(Moment { s, us: 0 }, is_open));
     let check =
         |seed, asked, date_s, wanted_ms| check_rest_of(seed, asked, date_s, 200, None, wanted_ms);
@@ -348,7 +348,7 @@ fn a_silence_that_is_over_is_not_kept_once_more() {
 }
 
 #[test]
-fn the_silence_of_an_earlier_run_goes_on() {
+fn the_pause_of_an_earlier_run_continues() {
     const DAYS_30_MS: u64 = 30 * 24 * 3_600_000;
     // Another request may have been under way when that run ended.
     check_rest(-3600, 200, None, 10_000);
@@ -366,7 +366,7 @@ fn the_silence_of_an_earlier_run_goes_on() {
 }
 
 #[test]
-fn a_host_that_no_record_tells_of_may_have_been_asked_too() {
+fn a_host_without_a_record_is_paused_too() {
     let config = Config { delay_ms: 10_000, ip_delay_ms: 0, ..Config::default() };
     let mut walk = Walk::new(config, &[], &["http://b/"]);
     let (purpose, attempts, hops, depth) = (Purpose::Page, 0, 0, 0);

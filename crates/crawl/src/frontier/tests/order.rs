@@ -4,7 +4,7 @@ use super::{Reply, Walk, leak, page};
 use crate::config::{Config, Order, Weights};
 
 #[test]
-fn chains_of_redirects_end() {
+fn redirect_chains_are_limited() {
     let urls: Vec<&'static str> =
         (0..10).map(|number| leak(format!("http://a/{number}"))).collect();
     let moved: Vec<[Reply; 1]> = urls[1..].iter().map(|url| [Reply::Moved(url)]).collect();
@@ -52,7 +52,7 @@ fn a_redirect_on_the_same_host_continues_its_visit() {
 }
 
 #[test]
-fn limits_drop_and_count() {
+fn urls_beyond_the_limits_are_dropped_and_counted() {
     let links: Vec<&'static str> =
         (0..20).map(|number| leak(format!("http://a/{number}"))).collect();
     let config = Config {
@@ -105,7 +105,7 @@ fn the_best_pages_of_a_host_come_first() {
 }
 
 #[test]
-fn pages_too_far_from_the_first_of_their_site_are_left_out() {
+fn pages_beyond_the_depth_limit_are_skipped() {
     let config = Config { delay_ms: 10, depth_max: 2, ..Config::default() };
     let mut walk = Walk::new(
         config,
@@ -129,7 +129,7 @@ fn pages_too_far_from_the_first_of_their_site_are_left_out() {
 
 /// The page is found at the end of a chain, and then, while it waits, by a link of another site.
 #[test]
-fn a_page_that_waits_is_visited_at_the_depth_of_the_shortest_way() {
+fn a_waiting_page_takes_its_shortest_depth() {
     let config = Config { delay_ms: 10_000, ip_delay_ms: 0, depth_max: 3, ..Config::default() };
     let web = [
         ("http://a/", &page(&["http://a/1"])[..]),

@@ -14,7 +14,7 @@ fn gaps(walk: &Walk) -> Vec<u64> {
 }
 
 #[test]
-fn a_slow_server_is_asked_less_often() {
+fn a_slow_server_is_requested_less_often() {
     let config = Config {
         politeness: PolitenessKind::Relative,
         delay_ms: 0,
@@ -36,7 +36,7 @@ fn a_slow_server_is_asked_less_often() {
 }
 
 #[test]
-fn bursts_are_followed_by_silence() {
+fn a_burst_is_followed_by_a_pause() {
     let config = Config {
         delay_ms: 10,
         ip_delay_ms: 0,
@@ -53,7 +53,7 @@ fn bursts_are_followed_by_silence() {
 
 /// Pages that hang do not keep the others from being visited.
 #[test]
-fn hanging_pages_cost_their_timeouts_and_nothing_else() {
+fn hanging_pages_do_not_block_other_pages() {
     const TIMEOUT_MS: u64 = 20_000;
     let hang = [Reply::Fails(FailureKind::Timeout)];
     let links = paths(0..12);
@@ -87,7 +87,7 @@ fn hanging_pages_cost_their_timeouts_and_nothing_else() {
 }
 
 #[test]
-fn one_page_that_fails_is_not_the_host() {
+fn one_failing_page_does_not_set_its_host_aside() {
     for reply in [
         Reply::Fails(FailureKind::Timeout),
         Reply::Fails(FailureKind::Protocol),
@@ -119,7 +119,7 @@ fn soon_given_up(host_failures_max: u32) -> Config {
 }
 
 #[test]
-fn different_pages_in_a_row_are_the_host() {
+fn failures_of_different_pages_set_the_host_aside() {
     let links = paths(0..30);
     let config = soon_given_up(4);
     let broken = [Reply::Status(500)];
@@ -146,7 +146,7 @@ fn different_pages_in_a_row_are_the_host() {
 
 /// A lack of room in the crawl for long answers, page after page, does not count against the host.
 #[test]
-fn what_there_was_no_room_for_speaks_against_no_host() {
+fn lack_of_room_does_not_count_against_a_host() {
     let links = paths(0..30);
     let config = soon_given_up(2);
     let crowded = [Reply::Fails(FailureKind::Room), page(&[])[0].clone()];
@@ -164,7 +164,7 @@ fn what_there_was_no_room_for_speaks_against_no_host() {
 }
 
 #[test]
-fn what_cannot_be_connected_to_counts_each_time() {
+fn every_refused_connection_counts_against_the_host() {
     let config = Config {
         delay_ms: 10,
         retry_ms: 1_000,
@@ -207,7 +207,7 @@ fn check_robots(replies: &[Reply], robots: usize, pages: &[&str], is_aside: bool
 }
 
 #[test]
-fn robots_files_by_the_table() {
+fn robots_files_are_handled_by_outcome_as_specified() {
     use FailureKind::{Connect, Dns, Protocol, Timeout, Tls};
     let rules = Reply::Robots("user-agent: *\ndisallow: /x");
     let (x, y) = ("http://a/x", "http://a/y");
@@ -257,7 +257,7 @@ fn an_unreachable_robots_file_allows_nothing_until_it_answers() {
 }
 
 #[test]
-fn an_address_is_asked_for_again_when_its_time_is_over() {
+fn an_expired_address_is_looked_up_again() {
     let links = paths(0..6);
     let config = Config { delay_ms: 1_000, ..Config::default() };
     let mut walk = Walk::new(config, &[("http://a/", &page(&links))], &["http://a/"]);
@@ -272,7 +272,7 @@ fn an_address_is_asked_for_again_when_its_time_is_over() {
 
 /// A name that is public at the first lookup, and private afterwards.
 #[test]
-fn a_name_that_turns_to_a_private_address_is_not_followed_there() {
+fn a_name_rebound_to_a_private_address_is_refused() {
     for private in [[127, 0, 0, 1], [10, 0, 0, 1], [169, 254, 169, 254]] {
         let config = Config { delay_ms: 1_000, ..Config::default() };
         let links = ["http://evil/1", "http://evil/2", "http://evil/3"];
@@ -290,7 +290,7 @@ fn a_name_that_turns_to_a_private_address_is_not_followed_there() {
 }
 
 #[test]
-fn a_redirect_to_a_link_local_address_is_refused_without_connecting() {
+fn a_redirect_to_a_link_local_address_is_refused() {
     let config = Config { delay_ms: 10, ..Config::default() };
     let web = [("http://a/", &[Reply::Moved("http://169.254.169.254/latest")][..])];
     let mut walk = Walk::new(config, &web, &["http://a/"]);

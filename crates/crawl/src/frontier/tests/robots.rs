@@ -5,7 +5,7 @@ use crate::assignment::{AgentId, Assignment as _, Rendezvous};
 use crate::config::Config;
 
 #[test]
-fn robots_first_then_pages_each_once_and_in_their_time() {
+fn robots_are_fetched_first_then_each_page_once() {
     let links = ["http://a/1", "http://a/2", "http://b/", "http://a2/", "http://a/no"];
     let mut walk = Walk::new(
         Config { delay_ms: 1000, ip_delay_ms: 100, ..Config::default() },
@@ -52,7 +52,7 @@ fn a_crawl_delay_counts_from_the_first_page_on() {
 }
 
 #[test]
-fn a_crawl_delay_holds_until_the_next_robots_file_is_there() {
+fn a_crawl_delay_holds_until_the_next_robots_file() {
     const DELAY_MS: u64 = 40_000_000;
     let rules = "user-agent: *\ncrawl-delay: 40000";
     let mut walk = Walk::new(
@@ -71,7 +71,7 @@ fn a_crawl_delay_holds_until_the_next_robots_file_is_there() {
 }
 
 #[test]
-fn robots_are_asked_for_again_after_a_day() {
+fn robots_are_fetched_again_after_a_day() {
     let mut walk = Walk::new(
         Config { delay_ms: 10 * 3_600_000, ..Config::default() },
         &[
@@ -91,7 +91,7 @@ fn robots_are_asked_for_again_after_a_day() {
 
 /// A file of 20,000 lines does not hold up others either.
 #[test]
-fn the_lines_of_a_robots_txt_hold_up_nobody() {
+fn long_robots_files_do_not_delay_other_hosts() {
     let lines: Vec<String> = (0..20_000).map(|number| format!("disallow: /*{number}x")).collect();
     let robots = leak(format!("user-agent: *\ndisallow: /no\n{}", lines.join("\n")));
     let forbidden: Vec<&'static str> =
@@ -109,7 +109,7 @@ fn the_lines_of_a_robots_txt_hold_up_nobody() {
 /// However many forbidden pages wait: no call takes long, no pause is kept for them, and other hosts have their
 /// turn.
 #[test]
-fn pages_that_robots_forbids_hold_up_nobody() {
+fn forbidden_pages_do_not_delay_other_hosts() {
     let forbidden: Vec<&'static str> =
         (0..20_000).map(|number| leak(format!("http://a/no/{number}"))).collect();
     let links = [&forbidden[..], &["http://a/yes"]].concat();
@@ -153,7 +153,7 @@ fn robots_files_that_point_at_each_other_do_not_lock() {
 }
 
 #[test]
-fn a_robots_file_beyond_the_limit_of_hosts_allows_nothing() {
+fn a_robots_file_beyond_the_host_limit_allows_nothing() {
     let mut walk = Walk::new(
         Config { delay_ms: 10, hosts_max: 1, ..Config::default() },
         &[("http://a/robots.txt", &[Reply::Moved("http://b/rules")])],
@@ -165,7 +165,7 @@ fn a_robots_file_beyond_the_limit_of_hosts_allows_nothing() {
 }
 
 #[test]
-fn a_host_on_an_errand_hears_that_its_own_has_failed() {
+fn a_host_serving_foreign_robots_notices_its_own_failure() {
     let config = Config {
         delay_ms: 10,
         retry_ms: 1_000,
@@ -191,7 +191,7 @@ fn a_host_on_an_errand_hears_that_its_own_has_failed() {
 }
 
 #[test]
-fn an_errand_to_a_host_of_another_agent_does_not_make_it_ours() {
+fn fetching_robots_from_a_foreign_host_keeps_its_owner() {
     let owner = |host: &str| Rendezvous::new([0, 1].map(AgentId)).owner(host);
     let host = |agent| {
         let mut names = (0..).map(|number| format!("host{number}"));
@@ -217,7 +217,7 @@ fn an_errand_to_a_host_of_another_agent_does_not_make_it_ours() {
 
 /// Any number of robots.txt rules of any length stays within the memory limit.
 #[test]
-fn many_long_robots_files_are_obeyed_in_little_memory() {
+fn many_long_robots_files_need_little_memory() {
     const HOSTS: usize = 100;
     let lines: String = (0..1_000).fold(String::new(), |text, line| {
         text + &format!("disallow: /{line}/not/for/crawlers/nor/for/anybody/else\n")
@@ -265,7 +265,7 @@ fn many_long_robots_files_are_obeyed_in_little_memory() {
 
 /// Pages that wait when a limit ends the run are left for the next one, except for those that robots.txt forbids.
 #[test]
-fn what_is_forbidden_is_not_left() {
+fn forbidden_pages_are_not_counted_as_waiting() {
     let links = ["http://a/1", "http://a/no/1", "http://a/2", "http://a/no/2"];
     for waiting_memory_bytes in [1 << 20, 0] {
         let mut walk = Walk::new(
@@ -285,7 +285,7 @@ fn what_is_forbidden_is_not_left() {
 
 /// The coordinator serves all hosts: while the rules of one host keep it busy, another has its turn.
 #[test]
-fn a_host_with_many_forbidden_pages_does_not_hold_up_the_next() {
+fn many_forbidden_pages_do_not_delay_the_next_host() {
     let forbidden: Vec<&'static str> =
         (0..20_000).map(|number| leak(format!("http://a/no/{number}"))).collect();
     let robots = [Reply::Robots("user-agent: *\ndisallow: /no/")];

@@ -242,7 +242,7 @@ proptest! {
 
     /// Candidates are the documents with all words, and their intervals are the minimal ones.
     #[test]
-    fn intervals_are_the_minimal_ones(words in words(), shape in shape(4), steps in vec(step(), 0..12)) {
+    fn intervals_are_minimal(words in words(), shape in shape(4), steps in vec(step(), 0..12)) {
         let candidates: Vec<u32> =
             (0..DOC_COUNT).filter(|&doc| is_candidate(&shape, &words, doc)).collect();
         check_walk(build(&shape, &words, &Counts::default()), &candidates, &steps, |intervals| {
@@ -264,7 +264,7 @@ proptest! {
 
     /// Arbitrary nesting.
     #[test]
-    fn any_tree_is_its_set(words in words(), set in set(4), steps in vec(step(), 0..16)) {
+    fn any_nested_tree_matches_the_expected_documents(words in words(), set in set(4), steps in vec(step(), 0..16)) {
         let expected: Vec<u32> =
             (0..DOC_COUNT).filter(|&doc| contains(&set, &words, doc)).collect();
         check_walk(build_set(&set, &words, &Counts::default()), &expected, &steps, |_| ());
@@ -273,7 +273,7 @@ proptest! {
     /// If every document matches, each list moves at most once per visited document and reads its positions at most
     /// once.
     #[test]
-    fn a_tree_moves_only_as_far_as_it_is_asked(set in set(2).prop_map(wide), lists in 1..3_u32) {
+    fn a_tree_moves_only_as_far_as_requested(set in set(2).prop_map(wide), lists in 1..3_u32) {
         let places: Vec<u32> = (0..60).collect();
         let word: Word = (0..DOC_COUNT * 10).map(|doc| (doc, places.clone())).collect();
         let (counts, asked) = (Counts::default(), lists * 5);
@@ -330,7 +330,7 @@ fn leaves(set: &Set) -> u32 {
 }
 
 #[test]
-fn forms_count_as_one_word() {
+fn forms_are_counted_as_one_word() {
     let lists = [vec![(1, vec![4, 9]), (3, vec![0])], vec![(1, vec![2, 5]), (2, vec![7])]];
     let counts = Counts::default();
     let mut forms = Forms::new(lists.iter().map(|word| list(word, &counts)).collect(), |_| 1);
@@ -347,7 +347,7 @@ fn forms_count_as_one_word() {
 /// A window inside a window: a thousand documents have both words of the inner one, but only the document with the
 /// word of the outer one is read.
 #[test]
-fn positions_are_read_only_where_every_word_is() {
+fn positions_are_read_only_where_all_words_match() {
     let often: Word = (0..1000).map(|doc| (doc, vec![3])).collect();
     let words = [often.clone(), often, vec![(500, vec![5]), (700, vec![6])]];
     let shape = |inner: fn(u32, Vec<Shape>) -> Shape, outer: fn(u32, Vec<Shape>) -> Shape| {

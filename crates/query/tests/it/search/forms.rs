@@ -63,7 +63,7 @@ fn answer(searcher: &Searcher, index: &Index, query: &Query) -> Option<Vec<Hit>>
 /// Each code of documents has its own collection and queries. Frequencies and positions use all codes in turn, and
 /// so do merge policies.
 #[test]
-fn a_thousand_queries_have_one_answer_under_every_pair_of_codes_and_every_policy() {
+fn codes_and_merge_policies_do_not_change_results() {
     let mut runner = TestRunner::deterministic();
     let mut segments_seen = [0; POLICIES.len()];
     for (number, docs_code) in StreamCode::ALL.into_iter().enumerate() {
@@ -109,7 +109,7 @@ fn a_thousand_queries_have_one_answer_under_every_pair_of_codes_and_every_policy
 
 /// Deleted documents are missing from answers and, after a merge, from the statistics.
 #[test]
-fn what_is_deleted_is_not_found() {
+fn deleted_documents_are_not_found() {
     let mut runner = TestRunner::deterministic();
     let documents: Vec<Document> = (0..DOCUMENTS).map(|_| draw(&document(), &mut runner)).collect();
     let queries: Vec<Query> = (0..300).map(|_| draw(&any_query(), &mut runner)).collect();
@@ -173,7 +173,7 @@ fn what_is_deleted_is_not_found() {
 
 /// The order of documents changes their numbers, but not the results.
 #[test]
-fn another_order_gives_the_same_scores() {
+fn document_order_does_not_change_scores() {
     let mut runner = TestRunner::deterministic();
     let documents: Vec<Document> = (0..DOCUMENTS).map(|_| draw(&document(), &mut runner)).collect();
     let queries: Vec<Query> = (0..300).map(|_| draw(&any_query(), &mut runner)).collect();
