@@ -59,23 +59,21 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<Exit> {
     check_arguments(&args.urls)?;
     let (collection, is_new) = prepare(args, context)?;
     let result = run_in(args, context, collection.clone());
-    if is_new && result.is_err() && !holds_records(&collection)? {
-        // Nothing was fetched. An empty folder lets the user correct the arguments and begin again.
-        empty(collection.root())?;
+    let has_nothing = holds_records(&collection).is_ok_and(|holds| !holds);
+    if is_new && result.is_err() && has_nothing {
+        // An empty folder lets the user correct the arguments and begin again. The first error is the one to report.
+        let _ = empty(collection.root());
     }
     result
 }
 
 /// Removes the files of a new collection.
-fn empty(root: &Path) -> Result<()> {
-    let remove = || -> std::io::Result<()> {
-        for entry in fs::read_dir(root)? {
-            let path = entry?.path();
-            if path.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
-        }
-        Ok(())
-    };
-    remove().with_context(|| format!("cannot empty {}", root.display()))
+fn empty(root: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(root)? {
+        let path = entry?.path();
+        if path.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
+    }
+    Ok(())
 }
 
 /// Crawls, runs the stages and serves.

@@ -1,4 +1,4 @@
-//! Archive files that are gone or have become shorter, until a run has told of it: the file `frontier/unreported`.
+//! Archive files that are gone or have become shorter, until a run reports it: the file `frontier/unreported`.
 //!
 //! What lives here: [`Untold`]. What shows a loss goes in the run that finds it: the logs of visits are made anew, and CDXJ
 //! files forget it that do not know what was lost. So the run takes a note first, and its report ends that. Damage that a run

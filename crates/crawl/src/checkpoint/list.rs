@@ -2,7 +2,7 @@
 //!
 //! What lives here: reading it and adding to it. What does not: what follows from a name (`mod.rs`).
 //!
-//! **Invariant.** The last line is a checksum (`durable::seal`), and the file is replaced at once: names that are told were
+//! **Invariant.** The last line is a checksum (`durable::seal`), and the file is replaced at once: every name in it was
 //! written. A list of none says that there are no logs, and that a crawl knows it.
 
 use std::collections::BTreeSet;
